@@ -1,5 +1,4 @@
 /** The rules of a telemetry destination that neither its schema nor CEL can express; for requests and YAML alike. */
-import { generatedId } from "../resources/identity.ts";
 import type { TelemetryDestinationSpec } from "../resources/telemetry-destination.ts";
 import type { Target } from "./host-pattern.ts";
 import { canonicalHost, type NetworkJudge } from "./network-judge.ts";
@@ -47,7 +46,8 @@ const endpointProblem = (endpoint: string, judge: NetworkJudge): string | undefi
   if (!url || !target || !/^https?:$/.test(url.protocol)) return "must be an http or https URL";
   if (url.username !== "" || url.password !== "") return "must have no login: give a header";
   if (/[?#]/.test(endpoint)) return "must have no query and no fragment";
-  if (/\s/.test(endpoint)) return "must have no spaces";
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\s\u0000-\u001f\u007f]/.test(endpoint)) return "must have no spaces and no control characters";
   if (/\/v1\/(logs|traces|metrics)\/*$/.test(url.pathname)) return "must be without the signal's path, which is added";
   const refusal = judge.host(target);
   return refusal === undefined ? undefined : `telemetry is not sent there: ${refusal}`;
@@ -61,12 +61,11 @@ const headerProblem = (name: string, index: number, names: string[]): string | u
 
 /** All problems of a spec that fits its schema; empty when there are none. */
 export const destinationProblems = (
-  { name, endpoint, headerNames = [] }: TelemetryDestinationSpec,
+  { endpoint, headerNames = [] }: Pick<TelemetryDestinationSpec, "endpoint" | "headerNames">,
   judge: NetworkJudge,
 ): SpecProblem[] => {
   const wrong = endpointProblem(endpoint, judge);
   return [
-    ...(name !== undefined && generatedId.test(name) ? [problemAt(["name"], "must not look like an id")] : []),
     ...(wrong === undefined ? [] : [problemAt(["endpoint"], wrong)]),
     ...headerNames.flatMap((header, index) => {
       const message = headerProblem(header, index, headerNames);

@@ -19,6 +19,7 @@ import {
   range,
   single,
 } from "./ip-range.ts";
+import { hasSoundLabels } from "./punycode.ts";
 
 /** The ranges that count as private, and the ones that apply when a pool gives no `privateHosts`. */
 export const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"] as const;
@@ -67,6 +68,7 @@ const parseName = (text: string, port: number | undefined): Parsed => {
   const labels = host.split(".");
   if (host.length > 253 || !labels.every((part) => label.test(part)))
     return problem("is not a host name (write an internationalised name in its xn-- form)");
+  if (!hasSoundLabels(host.toLowerCase())) return problem("has an xn-- label that is no internationalised name");
   if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? "")) return problem("is not an IPv4 address in dotted decimal form");
   return { kind: "name", host: host.toLowerCase(), wildcard, port };
 };

@@ -81,7 +81,7 @@ const rules: [string, BrowserPoolSpec, object, Partial<Record<keyof BrowserPoolS
   ["4: an empty object clears a policy outside the pool", large, { chrome_policy: {} }, { chromePolicyRef: undefined }],
   ["5: proxy_id replaces", full, { proxy_id: "py" }, { proxyId: "py" }],
   ["5: an empty proxy_id clears", full, { proxy_id: "" }, { proxyId: undefined }],
-  ["6: start_url replaces", full, { start_url: "chrome://gpu" }, { startUrl: "chrome://gpu" }],
+  ["6: start_url replaces", full, { start_url: "https://new.example" }, { startUrl: "https://new.example" }],
   ["6: an empty start_url clears", full, { start_url: "" }, { startUrl: undefined }],
   ["7: name replaces", full, { name: "play" }, { name: "play" }],
   ["7: an empty name is a no-op", full, { name: "" }, {}],

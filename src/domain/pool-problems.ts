@@ -1,6 +1,6 @@
 /** The rules of a pool's spec that neither its schema nor CEL can express; for requests and YAML alike. */
 import { type BrowserPoolSpec, refreshNeedsProfile } from "../resources/browser-pool.ts";
-import type { Network } from "../resources/browser-settings.ts";
+import { isStartUrl, type Network, startUrlMessage } from "../resources/browser-settings.ts";
 import type { Path } from "../resources/wire.ts";
 import { sizeProblems } from "./autoscale/autoscale-problems.ts";
 import { chromePolicyProblems } from "./chrome-policy.ts";
@@ -36,10 +36,17 @@ const networkProblems = ({ allowedHosts = [], privateHosts = [], proxyRoutes = [
 ];
 
 /** Settings with rules that do not depend on other settings. */
-type Settings = Pick<Partial<BrowserPoolSpec>, "extensions" | "profile" | "chromePolicy" | "network">;
+type Settings = Pick<Partial<BrowserPoolSpec>, "startUrl" | "extensions" | "profile" | "chromePolicy" | "network">;
 
 /** The problems of each setting by itself; a setting that is not given has none. */
-export const settingProblems = ({ extensions = [], profile, chromePolicy, network }: Settings): SpecProblem[] => [
+export const settingProblems = ({
+  startUrl = "",
+  extensions = [],
+  profile,
+  chromePolicy,
+  network,
+}: Settings): SpecProblem[] => [
+  ...(isStartUrl(startUrl) ? [] : [problemAt(["startUrl"], startUrlMessage)]),
   ...extensions.flatMap((extension, index) => selectorProblems(["extensions", index], extension)),
   ...(profile ? selectorProblems(["profile"], profile) : []),
   ...(chromePolicy ? chromePolicyProblems(chromePolicy) : []),

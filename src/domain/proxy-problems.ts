@@ -1,5 +1,6 @@
 /** The rules of a proxy's spec that neither its schema nor CEL can express; for requests and YAML alike. */
 import type { ProxySpec } from "../resources/proxy.ts";
+import { reservedMessage, reservedName } from "../resources/selector.ts";
 import { cityAlias } from "./city-alias.ts";
 import { isCountry, isUsState } from "./countries.ts";
 import { hostPatternProblem, serverHostProblem } from "./host-pattern.ts";
@@ -69,6 +70,8 @@ export const proxyProblems = ({
   custom,
 }: ProxySpec): SpecProblem[] => [
   ...(name !== undefined && name.trim() !== name ? [problemAt(["name"], "must not begin or end with spaces")] : []),
+  // The wire's schema sees the name with the spaces around it.
+  ...(name !== undefined && reservedName.test(name) ? [problemAt(["name"], reservedMessage)] : []),
   ...bypassHosts.flatMap((host, index) => {
     const message = hostPatternProblem(host);
     return message === undefined ? [] : [problemAt(["bypassHosts", index], message)];

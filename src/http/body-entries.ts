@@ -14,6 +14,9 @@ export const maxBodyNames = 5000;
 /** Levels of lists and objects. A Chrome policy may have a hundred. */
 export const maxBodyDepth = 128;
 
+/** Of a body with too many levels: that one is no matter of size. */
+export const tooDeep = `is nested deeper than ${maxBodyDepth} levels`;
+
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 
 /** By how many levels a byte goes deeper. */
@@ -41,7 +44,7 @@ type Counts = { entries: number; depth: number; names: number };
 
 const problemOf = ({ entries, depth, names }: Counts, mostEntries: number): string | undefined => {
   if (entries > mostEntries) return `has more than ${mostEntries} entries: fields of objects and items of lists`;
-  if (depth > maxBodyDepth) return `is nested deeper than ${maxBodyDepth} levels`;
+  if (depth > maxBodyDepth) return tooDeep;
   return names > maxBodyNames ? `has more than ${maxBodyNames} different names of fields` : undefined;
 };
 

@@ -43,6 +43,11 @@ const sharedParameters: Record<string, Json> = {
 const sharedHeaders: Record<string, Json> = {
   ...errorHeaderSchemas,
   "X-Has-More": { description: "Whether a further page follows.", schema: { type: "boolean" } },
+  "X-Ignored-Fields": {
+    description:
+      "Fields of the body that this operation does not know, the first 20 with commas between them. Left out: none.",
+    schema: { type: "string" },
+  },
   "X-Next-Offset": {
     description: "`offset` of the next page; 0 on the last one.",
     schema: { type: "integer", minimum: 0 },
@@ -129,7 +134,11 @@ const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
 /** The route's own answers, 2xx before the errors, as OpenAPI readers expect. */
 const answersOf = (route: Route, schemas: SchemaSet): Json => {
   const pageHeaders = route.query?.shape.offset ? ["X-Has-More", "X-Next-Offset"] : [];
-  const headers = [...pageHeaders, "X-Request-Id"].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  const bodyHeaders = route.method === "get" ? [] : ["X-Ignored-Fields"];
+  const headers = [...pageHeaders, ...bodyHeaders, "X-Request-Id"].map((name) => [
+    name,
+    { $ref: `#/components/headers/${name}` },
+  ]);
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, { description, schema, files, events }]) => [
       status,

@@ -1,7 +1,9 @@
 /** Requests and answers about the organization: projects, limits, API keys. Field names as on the wire. */
 import { z } from "zod";
 import type { CallerBound, Config } from "../config.ts";
+import { closedObject, notTogether } from "../resources/document-rules.ts";
 import { PermissionList, permissions } from "../resources/permission.ts";
+import { reservedMessage, reservedName } from "../resources/selector.ts";
 import { grantedTo } from "../services/api-keys/api-key-secret.ts";
 import type { ApiKeyView } from "../services/api-keys/list-api-keys.ts";
 import type { OrganizationLimits } from "../services/projects/organization-limits.ts";
@@ -18,11 +20,17 @@ const label = z
   .regex(/^[^\u0000-\u001f\u007f-\u009f]{1,255}$/u, labelMessage)
   .refine((text) => text.isWellFormed(), labelMessage);
 
+/** A project is found by its id before its name, and each must be reachable by a URL. */
+const projectName = label.refine((text) => !reservedName.test(text), reservedMessage);
+
 /** A cap in a request: 0 and null remove it. */
 const cap = z.int().min(0).max(2_147_483_647).nullable().optional();
 const knownCap = z.int().min(1).nullable();
 
 const days = (min: number) => z.int().min(min).max(3650).nullable().optional();
+
+/** A body with no other fields (AUTH-18): one about rights, time or limits that were dropped would leave more than was asked for. */
+const closed = <Shape extends z.ZodRawShape>(shape: Shape) => closedObject(z.strictObject(shape));
 
 /** A flag in a query: `true` or `false`, as text. */
 export const flag = z.preprocess((text) => (text === "true" ? true : text === "false" ? false : text), z.boolean());
@@ -35,10 +43,10 @@ export const ProjectWire = z.object({
   updated_at: z.iso.datetime(),
 });
 
-export const CreateProject = z.object({ name: label.describe("The project's name, unique in the organization.") });
+export const CreateProject = closed({ name: projectName.describe("The project's name, unique in the organization.") });
 
-export const UpdateProject = z.object({
-  name: label.optional().describe("The new name."),
+export const UpdateProject = closed({
+  name: projectName.optional().describe("The new name."),
   status: z.enum(["active", "archived"]).optional().describe("The new status."),
 });
 
@@ -57,7 +65,7 @@ export const ProjectLimitsWire = z.object({
   max_pooled_sessions: z.null().describe("Deprecated: pooled browsers count as sessions. Always null."),
 });
 
-export const UpdateProjectLimits = z.object({
+export const UpdateProjectLimits = closed({
   max_concurrent_sessions: cap.describe("Browsers at once. 0 or null removes the cap."),
   max_concurrent_invocations: cap.describe("App invocations at once. 0 or null removes the cap."),
   max_pooled_sessions: z
@@ -102,7 +110,7 @@ export const OrganizationLimitsWire = z.object({
   ),
 });
 
-export const UpdateOrganizationLimits = z.object({
+export const UpdateOrganizationLimits = closed({
   default_project_max_concurrent_sessions: cap.describe(
     "At most the organization's limit. 0 or null removes the default.",
   ),
@@ -151,25 +159,49 @@ export const ApiKeyWire = z.object({
 
 export const CreatedApiKeyWire = ApiKeyWire.extend({ key: z.string().describe("The key itself; shown only now.") });
 
-export const CreateApiKey = z.object({
+const createApiKeyFields = {
   name: label.describe("The key's label."),
-  days_to_expire: days(1).describe("Lifetime in days; null: for ever."),
+  days_to_expire: days(1).describe("Lifetime in days; null: for ever. Not together with expires_at."),
+  expires_at: z.iso
+    .datetime({ offset: true, error: "must be a time of RFC 3339, such as 2030-01-01T00:00:00Z" })
+    .nullable()
+    .optional()
+    .describe(
+      "When the key expires; null: never. In the future, within 3650 days, and not after the creating key expires.",
+    ),
   project_id: z.string().min(1).max(63).nullable().optional().describe("The key's project; null: the organization."),
   permissions: PermissionList.nullable()
     .optional()
     .describe("What the key may do; left out or null: all of its level. At most what the creating key may do."),
-});
+};
 
-export const UpdateApiKey = z
-  .object({
-    name: label.optional().describe("The new label."),
-    permissions: PermissionList.nullable()
-      .optional()
-      .describe("What the key may do from now on; null: all of its level. Adds at most what the changing key may do."),
-  })
-  .refine(({ name, permissions: list }) => name !== undefined || list !== undefined, "give name or permissions");
+/** A key without a time of either kind never expires, so null asks for nothing. */
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-export const RotateApiKey = z.object({
+export const CreateApiKey = notTogether(
+  closedObject(
+    z.strictObject(createApiKeyFields).refine((given) => !isGiven(given.days_to_expire) || !isGiven(given.expires_at), {
+      error: "give days_to_expire or expires_at, not both",
+      path: ["expires_at"],
+    }),
+  ),
+  { days_to_expire: { type: "integer" }, expires_at: { type: "string" } },
+);
+
+export const UpdateApiKey = closedObject(
+  z
+    .strictObject({
+      name: label.optional().describe("The new label."),
+      permissions: PermissionList.nullable()
+        .optional()
+        .describe(
+          "What the key may do from now on; null: all of its level. Adds at most what the changing key may do.",
+        ),
+    })
+    .refine(({ name, permissions: list }) => name !== undefined || list !== undefined, "give name or permissions"),
+);
+
+export const RotateApiKey = closed({
   days_to_expire: days(1).describe("Lifetime of the new key; null: for ever. Left out: as the old key was made."),
   expire_in_days: days(0).describe("Days for which the old key still works. Left out: 7."),
 });

@@ -17,6 +17,8 @@ type Repeatable = {
   body: unknown;
   /** The API key and the project, which are charged for the answer. */
   holders: readonly AnswerHolder[];
+  /** Aborted when the caller is gone or the service is stopping. */
+  signal: AbortSignal;
 };
 
 /** Room comes back hour by hour, as answers expire. The SDK waits no longer than this time, s. */
@@ -57,17 +59,21 @@ const unseal = async (sealed: string, key: Buffer): Promise<string> => {
 /** Whether a repetition gets this answer again. Errors of the service are not kept, since a retry can succeed. */
 const isFinal = ({ status }: { status: number }): boolean => status < 500 && status !== 429;
 
-/**
- * How long a repetition waits for a run to end, by its pauses, ms: an answer is sent while it is being kept, and its caller may repeat the
- * request at once.
- */
-const pausesMs = [20, 40, 80, 160, 320];
+/** How long a repetition waits for a run to end, ms. The SDK gives up after a minute, too. */
+const waitMs = 60_000;
 
-const beginWhenKept = async (begin: () => Promise<Begun>): Promise<Begun> => {
+/** Pauses between two looks at a run, ms: most answers come soon, and a browser takes seconds to start. */
+const firstPauseMs = 20;
+const longestPauseMs = 500;
+
+/** Throws the reason of `signal` when the caller does not wait any more. */
+const beginWhenKept = async (begin: () => Promise<Begun>, signal: AbortSignal): Promise<Begun> => {
+  const untilMs = performance.now() + waitMs;
+  let pauseMs = firstPauseMs;
   let begun = await begin();
-  for (const pauseMs of pausesMs) {
-    if (begun.kind !== "running") return begun;
-    await sleep(pauseMs);
+  while (begun.kind === "running" && performance.now() < untilMs) {
+    await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs);
     begun = await begin();
   }
   return begun;
@@ -79,7 +85,7 @@ const beginWhenKept = async (begin: () => Promise<Begun>): Promise<Begun> => {
  * answer was too large to keep, and `rate_limited` when a holder has no room for another answer.
  */
 export const replayAnswer = async <Answer extends { status: number }>(
-  { key, bearer, operation, body, holders }: Repeatable,
+  { key, bearer, operation, body, holders, signal }: Repeatable,
   { answers, limits, log }: { answers: IdempotentAnswers; limits: Pick<CallerLimits, "refusal">; log: Logger },
   work: () => Promise<Answer>,
 ): Promise<Answer> => {
@@ -90,7 +96,7 @@ export const replayAnswer = async <Answer extends { status: number }>(
   // Keyed: a body can contain a password, which could be guessed from a plain hash in Redis.
   const bodyDigest = createHmac("sha256", sealingKey).update(JSON.stringify(body)).digest("hex");
 
-  const begun = await beginWhenKept(() => answers.begin(digest, bodyDigest));
+  const begun = await beginWhenKept(() => answers.begin(digest, bodyDigest), signal);
   // What opens with the caller's own key was sealed below.
   if (begun.kind === "replay") return JSON.parse(await unseal(begun.sealed, sealingKey)) as Answer;
   if (begun.kind === "notKept")

@@ -9,20 +9,25 @@ const pipelineListeners = 5;
 /** Names that need no quoting in a header; any other character becomes an underscore. */
 const plainName = (name: string): string => name.replace(/[^\w.-]/g, "_");
 
+/** What is said of a file before its bytes. */
+export const fileHeaders = ({
+  type,
+  name,
+  bytes,
+  isShown = false,
+}: Omit<FileAnswer, "body">): Record<string, string> => ({
+  "Content-Type": type,
+  "Content-Disposition": `${isShown ? "inline" : "attachment"}; filename="${plainName(name)}"`,
+  "X-Content-Type-Options": "nosniff",
+  ...(bytes !== undefined && { "Content-Length": String(bytes) }),
+});
+
 /**
  * Sends a file, as an attachment unless it says otherwise, so that no browser shows what users have uploaded as a page of this service. It is read as fast as
  * the caller takes it, and no further when the caller has hung up. Throws the error of the body; then the connection is closed.
  */
-export const sendFile = async (
-  response: Response,
-  { body, type, name, bytes, isShown = false }: FileAnswer,
-): Promise<void> => {
-  response.set({
-    "Content-Type": type,
-    "Content-Disposition": `${isShown ? "inline" : "attachment"}; filename="${plainName(name)}"`,
-    "X-Content-Type-Options": "nosniff",
-    ...(bytes !== undefined && { "Content-Length": String(bytes) }),
-  });
+export const sendFile = async (response: Response, { body, ...about }: FileAnswer): Promise<void> => {
+  response.set(fileHeaders(about));
   // Node warns of more than 10 listeners; the pipeline adds some to those of the request's own parts.
   response.setMaxListeners(20);
   let failed: { error: unknown } | undefined;

@@ -7,6 +7,7 @@ import type { Principal } from "../services/api-keys/api-keys.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { failedAttempt } from "./failed-attempt.ts";
+import { ignoredFields } from "./ignored-fields.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
@@ -16,12 +17,18 @@ import { nestQuery, validate } from "./middleware/validate.ts";
 import { replayAnswer } from "./replay-answer.ts";
 import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
 import { type Answer, isRepeatable, isStream, type Route, type RouteInput, type UploadedFile } from "./route.ts";
-import { sendFile } from "./send-file.ts";
+import { fileHeaders, sendFile } from "./send-file.ts";
 import { sendJson } from "./send-json.ts";
-import { sendEvents } from "./sse.ts";
+import { eventHeaders, sendEvents } from "./sse.ts";
+import { refuseUnserved } from "./unserved-fields.ts";
 
 /** The status of a request whose caller has hung up, in audit lines. */
 const hungUp = 499;
+
+const jsonType = "application/json; charset=utf-8";
+
+/** The reason with which the signal of a HEAD is aborted: nobody reads the body. */
+const headOnly = (): AppError => new AppError("unavailable", "the request asks for no body");
 
 /** The reason with which a request's signal is aborted when its caller is gone. */
 export const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
@@ -68,6 +75,9 @@ const readGiven = async (
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
 ): Promise<Pick<RouteInput<any, any, any>, "params" | "query" | "body" | "file">> => {
   const { given, file } = await receiveBody(request, response, { route, signal, enter });
+  refuseUnserved(route.operationId, given, request.query);
+  const ignored = ignoredFields(route.body, given);
+  if (ignored !== undefined) response.set("X-Ignored-Fields", ignored);
   return {
     params: route.params && validate(route.params, request.params),
     query: route.query && validate(route.query, nestQuery(request.query, route.query)),
@@ -182,6 +192,7 @@ const answerOf = async (
     operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
     body: request.body,
     holders: answerHolders(input, deps),
+    signal: input.signal,
   };
   facts.isRepeated = true;
   const limits = deps.services.callerLimits;
@@ -191,6 +202,20 @@ const answerOf = async (
   });
   // A caller that lost its answer repeats the request and then gets the kept answer, so nothing is undone.
   return { ...answer, undelivered: () => undefined };
+};
+
+/** The answer to a HEAD: what a GET would be told of its body. `gone`: what a handler has opened for the body is closed by it. */
+const sendHead = (
+  response: Response,
+  { status, body, file, events, headers = {} }: Answer,
+  gone: AbortController,
+): void => {
+  response.status(status).set(headers);
+  if (file) response.set(fileHeaders(file));
+  else if (events) response.set(eventHeaders);
+  else if (body !== undefined) response.setHeader("Content-Type", jsonType);
+  gone.abort(headOnly());
+  response.end();
 };
 
 type Sending = {
@@ -246,6 +271,7 @@ export const serveRoute =
       if (!gone.signal.aborted || !answer.undelivered) status = answer.status;
       // If the caller hung up while the answer was made, "close" came already.
       if (gone.signal.aborted) answer.undelivered?.();
+      else if (request.method === "HEAD") sendHead(response, answer, gone);
       else await send({ response, signal, log, requireAllowed: mayRead, enter: entering(input, route, deps) }, answer);
     } catch (error) {
       const known = asAppError(error, log);

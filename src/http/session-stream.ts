@@ -11,7 +11,7 @@ import { failedToken } from "./failed-attempt.ts";
 import { logOf, setRoute } from "./request-locals.ts";
 import { telemetryEvents } from "./routes/browser-telemetry.ts";
 import { callerGone } from "./serve-route.ts";
-import { sendEvents } from "./sse.ts";
+import { eventHeaders, sendEvents } from "./sse.ts";
 
 const path = "/gateway/:session/telemetry/stream";
 
@@ -37,6 +37,10 @@ export const mountSessionStream = (app: Express, deps: AppDeps): void => {
     whenClosed(response, () => gone.abort(callerGone()));
     const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);
     const asked = { lastEventId: request.get("last-event-id"), replay: one(request.query.replay) };
+    if (request.method === "HEAD") {
+      response.set(eventHeaders).end();
+      return;
+    }
     const events = await telemetryEvents(found, asked, deps.services, signal);
     await sendEvents(response, events, { signal, requireAllowed: () => undefined, log: logOf(response) });
   });

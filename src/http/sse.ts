@@ -30,6 +30,13 @@ export type EventsDeps = {
   times?: typeof usualTimes;
 };
 
+/** What is said of a stream before its events. Proxies of the nginx kind would keep events back to send many at once. */
+export const eventHeaders = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no",
+};
+
 const frame = ({ id, data }: ServerEvent): string =>
   `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 
@@ -68,10 +75,7 @@ export const sendEvents = async (
   deps: EventsDeps,
 ): Promise<void> => {
   const { signal, log, times: { stalledMs, lastEventMs: withinMs } = usualTimes } = deps;
-  response.setHeader("Content-Type", "text/event-stream; charset=utf-8");
-  response.setHeader("Cache-Control", "no-store");
-  // Proxies of the nginx kind would keep events back to send many at once.
-  response.setHeader("X-Accel-Buffering", "no");
+  for (const [name, value] of Object.entries(eventHeaders)) response.setHeader(name, value);
   response.flushHeaders();
   try {
     await writeText(response, framesOf(events, deps), { stalledMs, signal });

@@ -1,6 +1,10 @@
-/** Connections over HTTP, derived from the spec of the kind (auth-connection.ts); the SDK's `auth.connections`. */
+/**
+ * Connections over HTTP, derived from the spec of the kind (auth-connection.ts); the SDK's `auth.connections`. Requests are closed, as those
+ * of credentials.
+ */
 import { z } from "zod";
 import { AuthConnectionSpec } from "./auth-connection.ts";
+import { closedObject } from "./document-rules.ts";
 import { optionalFields } from "./optional-fields.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
@@ -17,18 +21,20 @@ const lenientFields = {
 };
 
 /** The request of `POST /auth/connections` in camelCase; `domain/connection-spec.ts` turns it into a spec. */
-export const ConnectionRequest = AuthConnectionSpec.extend(lenientFields);
+export const ConnectionRequest = closedObject(AuthConnectionSpec.extend(lenientFields));
 export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
 
 /** The request of `PATCH /auth/connections/{id}` in camelCase; `domain/connection-spec.ts` applies it. */
-export const ConnectionPatch = optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
-  ...lenientFields,
-  loginUrl: z
-    .string()
-    .max(2048)
-    .optional()
-    .describe("The page where the login begins. An empty string clears it. Not supported here: any page is refused."),
-});
+export const ConnectionPatch = closedObject(
+  optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
+    ...lenientFields,
+    loginUrl: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe("The page where the login begins. An empty string clears it. Not supported here: any page is refused."),
+  }),
+);
 export type ConnectionPatch = z.infer<typeof ConnectionPatch>;
 
 export const CreateConnection = wireSchema(ConnectionRequest);
@@ -38,11 +44,13 @@ export const UpdateConnection = wireSchema(ConnectionPatch);
 export type UpdateConnection = z.output<typeof UpdateConnection>;
 
 /** The request of `POST /auth/connections/{id}/login` in camelCase: settings of a connection, for one login. */
-export const LoginSettings = z.object({
-  proxy: AuthConnectionSpec.shape.proxy,
-  recordSession: AuthConnectionSpec.shape.recordSession.unwrap().optional(),
-  browserTelemetry: lenientFields.browserTelemetry,
-});
+export const LoginSettings = closedObject(
+  z.object({
+    proxy: AuthConnectionSpec.shape.proxy,
+    recordSession: AuthConnectionSpec.shape.recordSession.unwrap().optional(),
+    browserTelemetry: lenientFields.browserTelemetry,
+  }),
+);
 
 export const LoginRequest = wireSchema(LoginSettings);
 export type LoginRequest = z.output<typeof LoginRequest>;

@@ -85,7 +85,7 @@ describe("a request to update", () => {
     [{ name: "a b" }, "name"],
     [{ name: "a".repeat(256) }, "name"],
     [{ memory: "4GiB" }, "memory"],
-    [{ start_url: "a".repeat(2049) }, "start_url"],
+    [{ start_url: `data:,${"a".repeat(2043)}` }, "start_url"],
     [{ chrome_policy: [] }, "chrome_policy"],
     [{ extensions: Array.from({ length: 21 }, () => ({ id: "a" })) }, "extensions"],
     [{ viewport: { width: 1 } }, "viewport.height"],

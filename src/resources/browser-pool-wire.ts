@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { Autoscale } from "./autoscale.ts";
 import { BrowserPoolSpec } from "./browser-pool.ts";
+import { startUrlOrNone } from "./browser-settings.ts";
 import { documentedForms, documentedFormsOfEach } from "./document-rules.ts";
 import { optionalFields } from "./optional-fields.ts";
-import { maxIdLength } from "./selector.ts";
+import { maxIdLength, reservesIds } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
 
@@ -35,7 +36,7 @@ export const lenientFields = {
     .optional()
     .describe("The profile that browsers start with, by id or by name. An empty id or name clears it."),
   proxyId: z.string().max(maxIdLength).optional().describe(`The id of the proxy that all traffic takes. ${clearable}`),
-  startUrl: z.string().max(2048).optional().describe(`The URL that a new browser opens, best effort. ${clearable}`),
+  startUrl: startUrlOrNone.optional().describe(`The URL that a new browser opens, best effort. ${clearable}`),
   telemetry: Telemetry.nullable().optional().describe("What is captured of browsers that are started later."),
 };
 
@@ -83,9 +84,12 @@ export const PoolPatch = documentedForms(
     autoscale: autoscale.describe(
       "Replaced whole. It takes the place of size; an empty object with a size gives the pool a fixed size again.",
     ),
-    name: z
-      .string()
-      .regex(/^[a-zA-Z0-9._-]{0,255}$/)
+    name: reservesIds(
+      z
+        .string()
+        .max(255)
+        .regex(/^[a-zA-Z0-9._-]*$/),
+    )
       .optional()
       .describe("The new name. An empty string leaves the name as it is."),
     discardAllIdle: z.boolean().default(false).describe("Discard all idle browsers and rebuild them at once."),

@@ -19,7 +19,7 @@ import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
 import { ChromePolicyRef } from "./pool-policy.ts";
-import { namePattern } from "./selector.ts";
+import { objectName } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 
 /** The message of the API server for YAML and of the HTTP API for requests. */
@@ -30,11 +30,7 @@ export const sizeOrAutoscale = "give exactly one of size and autoscale";
 
 export const BrowserPoolSpec = z
   .object({
-    name: z
-      .string()
-      .regex(namePattern)
-      .optional()
-      .describe("The pool's name, unique within the project. Left out: metadata.name."),
+    name: objectName.optional().describe("The pool's name, unique within the project. Left out: metadata.name."),
     region: z
       .enum(["us-east", "us-west", "eu-west", "ap-southeast"])
       .default("us-east")

@@ -79,11 +79,33 @@ export const profile = Selector.describe("The profile that browsers start with, 
 
 export const proxyId = z.string().min(1).max(maxIdLength).describe("The id of the proxy that all traffic takes.");
 
+/**
+ * http, https, about:blank, data and the pages of extensions, without control characters. Others read the machine's files (file), run in the
+ * page that is open (javascript) or are Chromium's own.
+ */
+export const startUrlPattern =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
+  /^([hH][tT][tT][pP][sS]?:\/\/[^\x00-\x20\x7f]|[dD][aA][tT][aA]:|chrome-extension:\/\/[a-p]{32}\/|about:blank$)[^\x00-\x1f\x7f]*$/;
+
+/** What to say of a text that the pattern refuses. */
+export const startUrlMessage =
+  "must be a whole http, https, data or chrome-extension URL, or about:blank, without control characters";
+
 export const startUrl = z
   .string()
   .min(1)
   .max(2048)
-  .describe("The URL that a new browser opens, best effort. Any URL that Chromium resolves.");
+  .regex(startUrlPattern, startUrlMessage)
+  .describe("The URL that a new browser opens, best effort: http, https, data, chrome-extension, or about:blank.");
+
+/** False for a text that fits the pattern and is no URL. What the pattern refuses is refused by that alone. */
+export const isStartUrl = (text: string): boolean => !startUrlPattern.test(text) || URL.canParse(text);
+
+/** The same in a request, where an empty text is none. */
+export const startUrlOrNone = z
+  .string()
+  .max(2048)
+  .regex(new RegExp(`^$|${startUrlPattern.source}`), startUrlMessage);
 
 /** The shortest and the longest life of a lease, s; 72 hours (LEASE-33). */
 export const maxSessionSeconds = z

@@ -4,7 +4,7 @@ import { BrowserSpec } from "./browser.ts";
 import { lenientFields, profileFields, profileForms } from "./browser-pool-wire.ts";
 import { Viewport } from "./browser-settings.ts";
 import { documentedForms, exactlyOneField, notTogether } from "./document-rules.ts";
-import { maxIdLength, namePattern } from "./selector.ts";
+import { maxIdLength, nameOnWire, namePattern } from "./selector.ts";
 import { SessionTelemetry, Tags } from "./session-wire.ts";
 import { wireSchema } from "./wire.ts";
 
@@ -53,9 +53,7 @@ export const UpdateBrowser = z.object({
     .describe(
       "There is no default proxy here: browsers without a proxy_id connect directly. So both values hold as they are.",
     ),
-  name: z
-    .string()
-    .regex(namePattern)
+  name: nameOnWire
     .or(z.literal(""))
     .nullable()
     .optional()

@@ -16,7 +16,7 @@ import {
 } from "./browser-settings.ts";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
-import { maxIdLength, namePattern, Selector, selectorOf } from "./selector.ts";
+import { maxIdLength, objectName, Selector, selectorOf } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 
 const AttachedVault = z
@@ -36,9 +36,7 @@ const maxVaults = 20;
 
 export const BrowserSpec = z
   .object({
-    name: z
-      .string()
-      .regex(namePattern)
+    name: objectName
       .optional()
       .describe("A name for the session, unique among the project's active ones. Left out: metadata.name."),
     tags: z

@@ -1,8 +1,12 @@
-/** Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Requests contain values, answers never do. */
+/**
+ * Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Requests contain values, answers never do. Requests are closed:
+ * allowed_origins that are misspelled would allow any page.
+ */
 import { z } from "zod";
 import { originList } from "./allowed-origins.ts";
 import { CredentialSpec, maxValues, valueNamePattern } from "./credential.ts";
-import { namePattern } from "./selector.ts";
+import { closedObject } from "./document-rules.ts";
+import { nameOnWire } from "./selector.ts";
 
 /** Longest value, characters. */
 const maxValueLength = 4096;
@@ -19,7 +23,7 @@ export const CredentialValues = z
   .record(valueName, z.string().max(maxValueLength))
   .refine((given) => Object.keys(given).length <= maxValues, `at most ${maxValues} values`);
 
-const name = z.string().regex(namePattern);
+const name = nameOnWire;
 const { domain } = CredentialSpec.shape;
 const ssoProvider = z.string().min(1).max(255);
 /** By HTTP an empty list is refused: it could be meant as any page, and as none. */
@@ -33,33 +37,37 @@ const lastSymbols = [2, 4, 5, 7, 8].map(symbols).join("|");
 const base32Text = new RegExp(`^$|^[\\s-]*(?:${symbols(8)}){0,31}(?:${lastSymbols})[=\\s-]*$`);
 const totpSecret = z.string().max(512).regex(base32Text, "is no base32 text");
 
-export const CreateCredential = z.object({
-  name: name.describe("The credential's name, unique within the project."),
-  domain: domain.describe("The domain that the login is for."),
-  values: CredentialValues.describe("The values to store, by name, e.g. username and password."),
-  totp_secret: totpSecret.optional().describe("The secret of the authenticator app, in base32."),
-  sso_provider: ssoProvider.optional().describe("The SSO provider to log in with."),
-  allowed_origins: allowedOrigins.describe(
-    "The only origins whose pages may be filled with the values, e.g. https://shop.example. Left out: any page.",
-  ),
-});
+export const CreateCredential = closedObject(
+  z.strictObject({
+    name: name.describe("The credential's name, unique within the project."),
+    domain: domain.describe("The domain that the login is for."),
+    values: CredentialValues.describe("The values to store, by name, e.g. username and password."),
+    totp_secret: totpSecret.optional().describe("The secret of the authenticator app, in base32."),
+    sso_provider: ssoProvider.optional().describe("The SSO provider to log in with."),
+    allowed_origins: allowedOrigins.describe(
+      "The only origins whose pages may be filled with the values, e.g. https://shop.example. Left out: any page.",
+    ),
+  }),
+);
 export type CreateCredential = z.infer<typeof CreateCredential>;
 
-export const UpdateCredential = z.object({
-  name: name.optional().describe("The new name; connections that use the credential follow."),
-  remove_value_keys: z.array(z.string()).max(1000).optional().describe("Values to remove, before others are stored."),
-  values: CredentialValues.optional().describe("Values to store; others stay."),
-  totp_secret: totpSecret.optional().describe("The new secret of the authenticator app. An empty string removes it."),
-  sso_provider: z
-    .string()
-    .max(255)
-    .nullable()
-    .optional()
-    .describe("The new SSO provider. An empty string or null removes it."),
-  allowed_origins: allowedOrigins.describe(
-    "Replaces the origins whose pages may be filled, from the next fill on. Null: any page.",
-  ),
-});
+export const UpdateCredential = closedObject(
+  z.strictObject({
+    name: name.optional().describe("The new name; connections that use the credential follow."),
+    remove_value_keys: z.array(z.string()).max(1000).optional().describe("Values to remove, before others are stored."),
+    values: CredentialValues.optional().describe("Values to store; others stay."),
+    totp_secret: totpSecret.optional().describe("The new secret of the authenticator app. An empty string removes it."),
+    sso_provider: z
+      .string()
+      .max(255)
+      .nullable()
+      .optional()
+      .describe("The new SSO provider. An empty string or null removes it."),
+    allowed_origins: allowedOrigins.describe(
+      "Replaces the origins whose pages may be filled, from the next fill on. Null: any page.",
+    ),
+  }),
+);
 export type UpdateCredential = z.infer<typeof UpdateCredential>;
 
 export const CredentialRecord = z.object({

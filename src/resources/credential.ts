@@ -6,7 +6,7 @@ import { hostName } from "./host-name.ts";
 import { apiGroup, type CustomResource, type Kind } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
 import { secretNameFor } from "./secret-name.ts";
-import { maxIdLength, namePattern } from "./selector.ts";
+import { objectName, secretObjectName } from "./selector.ts";
 
 /** Most values of one credential. With `maxValueLength`, even encrypted, they stay below the 1 MiB of a Secret. */
 export const maxValues = 50;
@@ -25,11 +25,7 @@ export const isFieldName = (valueName: string): boolean => valueName !== totpEnt
 
 export const CredentialSpec = z
   .object({
-    name: z
-      .string()
-      .regex(namePattern)
-      .optional()
-      .describe("The credential's name, unique within the project. Left out: metadata.name."),
+    name: objectName.optional().describe("The credential's name, unique within the project. Left out: metadata.name."),
     domain: hostName.describe("The domain that the login is for."),
     allowedOrigins: originList(0)
       .optional()
@@ -37,7 +33,7 @@ export const CredentialSpec = z
         "The only origins whose pages may be filled with the values, e.g. https://shop.example. Connections and items can narrow them. Left out: any page; an empty list: none.",
       ),
     secretRef: z
-      .object({ name: z.string().min(1).max(maxIdLength).describe("Its name.") })
+      .object({ name: secretObjectName.describe("Its name.") })
       .describe("The Secret of the same namespace with the values, one entry for each."),
     valueKeys: z
       .array(z.string().regex(valueNamePattern))

@@ -3,6 +3,7 @@
  * enforces them (src/domain), and CEL rules say the same to Kubernetes.
  */
 import { z } from "zod";
+import { celRules, validations } from "./kind.ts";
 import { isWrapperSchema } from "./zod-shape.ts";
 
 type JsonRules = {
@@ -36,7 +37,7 @@ export const exactlyOneField = <S extends z.ZodType>(schema: S, ...fields: strin
 
 /** Says in the document that fields with these forms, by name, are not given together. Returns the same schema. */
 export const notTogether = <S extends z.ZodType>(schema: S, properties: Record<string, unknown>): S => {
-  rulesOf.add(schema, { not: { required: Object.keys(properties), properties } });
+  rulesOf.add(schema, { ...rulesOf.get(schema), not: { required: Object.keys(properties), properties } });
   return schema;
 };
 
@@ -51,9 +52,28 @@ export const namesLike = <S extends z.ZodType>(schema: S, pattern: RegExp): S =>
  * would leave less than what was asked for. Returns the same schema.
  */
 export const closedObject = <S extends z.ZodType>(schema: S): S => {
-  rulesOf.add(schema, { additionalProperties: false });
+  rulesOf.add(schema, { ...rulesOf.get(schema), additionalProperties: false });
   return schema;
 };
+
+/** `pattern`: the source of a regular expression. */
+type TextRule = { pattern: string; message: string };
+
+const textRules = z.registry<TextRule>();
+
+/**
+ * Says that a text doesn't match a pattern: by CEL in Kubernetes, on the wire (wire.ts), and in the document. `pattern`: one that RE2 has too. The
+ * schema needs a greatest length: CEL must know what a check costs.
+ */
+export const notMatching = (schema: z.ZodString, pattern: RegExp, message: string): z.ZodString => {
+  const ruled = schema.meta(validations(...celRules(schema), { rule: `!self.matches(r'${pattern.source}')`, message }));
+  rulesOf.add(ruled, { not: { pattern: pattern.source } });
+  textRules.add(ruled, { pattern: pattern.source, message });
+  return ruled;
+};
+
+/** What a text doesn't match, if `notMatching` said so of the schema. */
+export const textRule = (schema: z.ZodType): TextRule | undefined => textRules.get(schema);
 
 /** The rules of a schema, as keywords of JSON Schema. */
 export const documentRules = (schema: z.core.$ZodType): JsonRules | undefined => rulesOf.get(schema);

@@ -1,10 +1,10 @@
 /** Extensions over HTTP; field names as on the wire (the SDK's `extensions`). */
 import { z } from "zod";
-import { namePattern } from "./selector.ts";
+import { nameOnWire } from "./selector.ts";
 
 /** The text fields of an upload; the archive is the field `file`. */
 export const UploadExtension = z.object({
-  name: z.string().regex(namePattern).optional().describe("The extension's name, unique within the project."),
+  name: nameOnWire.optional().describe("The extension's name, unique within the project."),
 });
 export type UploadExtension = z.infer<typeof UploadExtension>;
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
-import { namePattern } from "./selector.ts";
+import { objectName } from "./selector.ts";
 
 const Archive = z
   .object({
@@ -19,7 +19,7 @@ const Archive = z
 
 export const ExtensionSpec = z
   .object({
-    name: z.string().regex(namePattern).optional().describe("The extension's name, unique within the project."),
+    name: objectName.optional().describe("The extension's name, unique within the project."),
     archive: Archive.optional(),
   })
   .describe("The extension. Its archive is uploaded over HTTP.");

@@ -2,7 +2,7 @@
  * The descriptor of one kind of custom resource: the only source of the kind's TypeScript type, CRD (crd.ts) and wire schema
  * (wire.ts).
  */
-import type { z } from "zod";
+import { z } from "zod";
 import type { KubeObject, NamespacedObject } from "../kube/objects.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 
@@ -57,6 +57,10 @@ export type AnyKind = Kind | ClusterKind;
 
 /** A CEL rule over the value that it is attached to; the API server answers `message` when the rule is false. */
 export type CelRule = { rule: string; message: string; fieldPath?: string };
+
+/** The CEL rules of a schema. */
+export const celRules = (schema: z.ZodType): CelRule[] =>
+  (z.globalRegistry.get(schema)?.["x-kubernetes-validations"] as CelRule[] | undefined) ?? [];
 
 /** Metadata that attaches CEL rules to a schema: `z.object({…}).meta(validations({rule, message}))`. */
 export const validations = (...rules: CelRule[]): { "x-kubernetes-validations": CelRule[] } => ({

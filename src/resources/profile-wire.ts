@@ -1,8 +1,8 @@
 /** Profiles over HTTP; field names as on the wire (the SDK's `profiles`). */
 import { z } from "zod";
-import { namePattern } from "./selector.ts";
+import { nameOnWire } from "./selector.ts";
 
-const name = z.string().regex(namePattern);
+const name = nameOnWire;
 
 export const CreateProfile = z.object({
   name: name.optional().describe("The profile's name, unique within the project."),

@@ -3,13 +3,11 @@ import { z } from "zod";
 import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
-import { namePattern } from "./selector.ts";
+import { objectName } from "./selector.ts";
 
 const ProfileSpec = z
   .object({
-    name: z
-      .string()
-      .regex(namePattern)
+    name: objectName
       .optional()
       .describe("The profile's name, unique within the project. Left out: metadata.name, unless HTTP made it."),
   })

@@ -2,16 +2,21 @@
 import { z } from "zod";
 import { documentedForms } from "./document-rules.ts";
 import { maxBundleLength, maxLoginLength, type ProxyType, proxyTypes } from "./proxy.ts";
+import { reservesIds } from "./selector.ts";
+import { wireSchema } from "./wire.ts";
 
 const types =
   "mobile, residential, isp and datacenter come from the provider of the installation; datacenter is deprecated";
 
 /** Proxy names are free texts; spaces around them are taken away. */
-const name = z
-  .string()
-  .max(1000)
-  .regex(/^\s*\S(?:[\s\S]{0,253}\S)?\s*$/, "must have 1 to 255 characters")
-  .describe("A name; others may have it too.");
+const name = wireSchema(
+  reservesIds(
+    z
+      .string()
+      .max(1000)
+      .regex(/^\s*\S(?:[\s\S]{0,253}\S)?\s*$/, "must have 1 to 255 characters"),
+  ),
+).describe("A name; others may have it too.");
 
 /** An empty text is none; letters of codes may be small. */
 const code = z.string().regex(/^([A-Za-z]{2})?$/);

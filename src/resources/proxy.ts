@@ -4,7 +4,7 @@ import { Conditions } from "./conditions.ts";
 import { apiGroup, type CelRule, type CustomResource, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
 import { secretNameFor } from "./secret-name.ts";
-import { maxIdLength } from "./selector.ts";
+import { reservesIds, secretObjectName } from "./selector.ts";
 
 /** The types of proxies. `custom` is a server of the user's; the others come from the installation's provider. */
 export const proxyTypes = ["datacenter", "isp", "residential", "mobile", "custom"] as const;
@@ -83,7 +83,7 @@ const Custom = z
     port: z.int().min(1).max(65535).describe("Port of the proxy."),
     username: z.string().min(1).max(maxLoginLength).optional().describe("Username for the proxy."),
     secretRef: z
-      .object({ name: z.string().min(1).max(maxIdLength).describe("Its name.") })
+      .object({ name: secretObjectName.describe("Its name.") })
       .optional()
       .describe("The Secret of the same namespace with the password and the certificates."),
     hasPassword: z.boolean().default(false).describe("Whether the Secret has the password, as password."),
@@ -128,10 +128,7 @@ export const memberRules = (types: readonly ProxyType[]): CelRule[] =>
 
 export const ProxySpec = z
   .object({
-    name: z
-      .string()
-      .min(1)
-      .max(255)
+    name: reservesIds(z.string().min(1).max(255))
       .optional()
       .describe("The proxy's name; other proxies may have it too. Left out: metadata.name."),
     type: z

@@ -1,10 +1,40 @@
 /** How one resource refers to another of the same project: by id or by name. */
 import { z } from "zod";
-import { exactlyOneField } from "./document-rules.ts";
+import { exactlyOneField, notMatching } from "./document-rules.ts";
 import { validations } from "./kind.ts";
+import { wireSchema } from "./wire.ts";
 
 /** Names of the service (HTTP-14). */
 export const namePattern = /^[a-zA-Z0-9._-]{1,255}$/;
+
+/** The same without a length, which is told apart. */
+const nameCharacters = /^[a-zA-Z0-9._-]+$/;
+
+/** Of the form of a generated id (identity.ts), or what a URL takes for a folder. */
+export const reservedName = /^([a-z][a-z0-9]{23}|[.][.]?)$/;
+
+/** What to say of it. */
+export const reservedMessage =
+  "must not have the form of an id (24 lower-case letters and digits, a letter first), and not be . or ..";
+
+/** The same rule for names with other characters: no object is found by the id of another one, and each can be reached. */
+export const reservesIds = (schema: z.ZodString): z.ZodString => notMatching(schema, reservedName, reservedMessage);
+
+/** The name that an object of the project is given (HTTP-14, HTTP-33). */
+export const objectName = reservesIds(z.string().max(255).regex(nameCharacters));
+
+/** The same on the wire. */
+export const nameOnWire = wireSchema(objectName) as z.ZodString;
+
+/** The key of an item in its vault. It is no name of another object, so it may look like an id. */
+export const itemKey = notMatching(z.string().max(255).regex(nameCharacters), /^[.][.]?$/, "must not be . or ..");
+
+/** The name of a Secret, as Kubernetes has them. */
+export const secretObjectName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/);
 
 /** An id is the `metadata.name` of the object, so 253 characters at most. */
 export const maxIdLength = 253;

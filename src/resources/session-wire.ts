@@ -1,8 +1,8 @@
 /** Sessions over HTTP: the requests of acquire and release, and the answer (the LEASE rules). */
 import { z } from "zod";
 import { BrowserPoolSpec } from "./browser-pool.ts";
-import { reportOutcome } from "./browser-settings.ts";
-import { maxIdLength, namePattern } from "./selector.ts";
+import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "./browser-settings.ts";
+import { maxIdLength, nameOnWire } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
 
@@ -20,7 +20,6 @@ export const Tags = z
   .refine(isShort, `at most ${maxKeptBytes} bytes as JSON, all tags together`)
   .describe("Key-value pairs to find sessions by; at most 50, and 8 KiB as JSON.");
 
-const sessionName = z.string().regex(namePattern);
 const TelemetryWire = wireSchema(Telemetry);
 
 /** The telemetry settings of one session. */
@@ -35,9 +34,12 @@ export const AcquireBrowser = z.object({
     .describe(
       "Longest wait for a browser. Left out: the time that the pool needs to fill at its rate, from 30 seconds to an hour.",
     ),
-  name: sessionName.optional().describe("A name for this session, unique among the project's active ones."),
+  name: nameOnWire.optional().describe("A name for this session, unique among the project's active ones."),
   tags: Tags.optional(),
-  start_url: z.string().max(2048).optional().describe("Opened for this lease, best effort."),
+  start_url: startUrlOrNone
+    .refine(isStartUrl, startUrlMessage)
+    .optional()
+    .describe("Opened for this lease, best effort."),
   telemetry: SessionTelemetry.nullable()
     .optional()
     .describe("For this lease only; merges onto the pool's. At most 8 KiB as JSON."),

@@ -1,6 +1,6 @@
 /** Telemetry destinations over HTTP; field names as on the wire (`telemetry.destinations` of the public SDKs). Answers have no header's value. */
 import { z } from "zod";
-import { namePattern } from "./selector.ts";
+import { nameOnWire } from "./selector.ts";
 import {
   destinationCompressions,
   headerNamePattern,
@@ -26,7 +26,7 @@ const bounded = <S extends z.ZodType<Record<string, string | null>>>(schema: S):
       `at most ${maxHeaderBytes} bytes of names and values together`,
     );
 
-const name = z.string().regex(namePattern);
+const name = nameOnWire;
 const description = z.string().max(1024);
 const endpoint = TelemetryDestinationSpec.shape.endpoint.describe(
   "Base URL of the receiver of OTLP over HTTP, without a signal's path: /v1/logs is added. Its address must be public.",

@@ -7,7 +7,7 @@ import { Conditions } from "./conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
 import { secretNameFor } from "./secret-name.ts";
-import { maxIdLength, namePattern } from "./selector.ts";
+import { objectName, secretObjectName } from "./selector.ts";
 
 /** Most headers of a destination. */
 export const maxHeaders = 32;
@@ -23,11 +23,7 @@ export const destinationCompressions = ["gzip", "none"] as const;
 
 export const TelemetryDestinationSpec = z
   .object({
-    name: z
-      .string()
-      .regex(namePattern)
-      .optional()
-      .describe("The destination's name, unique within the project. Left out: metadata.name."),
+    name: objectName.optional().describe("The destination's name, unique within the project. Left out: metadata.name."),
     description: z.string().max(1024).optional().describe("What it is for; for people."),
     endpoint: z
       .string()
@@ -38,7 +34,7 @@ export const TelemetryDestinationSpec = z
     compression: z.enum(destinationCompressions).default("gzip").describe("How the body of a request is compressed."),
     timeoutSeconds: z.int().min(1).max(60).default(10).describe("How long the receiver may take for a request."),
     secretRef: z
-      .object({ name: z.string().min(1).max(maxIdLength).describe("Its name.") })
+      .object({ name: secretObjectName.describe("Its name.") })
       .optional()
       .describe("The Secret of the same namespace with the headers' values, one entry for each."),
     headerNames: z

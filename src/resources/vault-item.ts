@@ -2,11 +2,12 @@
 import { z } from "zod";
 import { originList } from "./allowed-origins.ts";
 import { Conditions } from "./conditions.ts";
-import { apiGroup, type CustomResource, type Kind, validations } from "./kind.ts";
+import { apiGroup, type CustomResource, celRules, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
-import { maxIdLength, namePattern } from "./selector.ts";
+import { itemKey, maxIdLength } from "./selector.ts";
 
-const fixed = (what: string) => validations({ rule: "self == oldSelf", message: `${what} of an item cannot change` });
+const fixedRules = (what: string) => [{ rule: "self == oldSelf", message: `${what} of an item cannot change` }];
+const fixed = (what: string) => validations(...fixedRules(what));
 
 export const VaultItemSpec = z
   .object({
@@ -16,7 +17,9 @@ export const VaultItemSpec = z
       .max(maxIdLength)
       .meta(fixed("the vault"))
       .describe("The vault's id, which is its metadata.name."),
-    key: z.string().regex(namePattern).meta(fixed("the key")).describe("The item's name in its vault; unique there."),
+    key: itemKey
+      .meta(validations(...celRules(itemKey), ...fixedRules("the key")))
+      .describe("The item's name in its vault; unique there."),
     type: z.enum(["credential"]).default("credential").describe("The type of the item."),
     provider: z.enum(["managed_auth"]).default("managed_auth").describe("The source of the item's values."),
     connectionId: z

@@ -1,13 +1,14 @@
 /** Vaults and their items over HTTP; field names as on the wire. */
 import { z } from "zod";
 import { totpEntry, totpField } from "./credential.ts";
-import { namePattern } from "./selector.ts";
+import { closedObject } from "./document-rules.ts";
+import { nameOnWire } from "./selector.ts";
 import { VaultItemSpec } from "./vault-item.ts";
 import { wireSchema } from "./wire.ts";
 
-export const UpsertVault = z.object({
-  name: z.string().regex(namePattern).describe("The vault's name, unique within the project."),
-});
+export const UpsertVault = closedObject(
+  z.strictObject({ name: nameOnWire.describe("The vault's name, unique within the project.") }),
+);
 export type UpsertVault = z.infer<typeof UpsertVault>;
 
 export const VaultRecord = z.object({
@@ -27,7 +28,13 @@ export const ItemSpec = VaultItemSpec.omit({ vault: true, key: true, type: true 
 
 const ItemSpecWire = wireSchema(ItemSpec);
 
-export const PutItem = z.object({ type: type.unwrap().describe(type.description ?? ""), spec: ItemSpecWire });
+/** Closed: an item whose allowed_origins are misspelled could be filled into any page. */
+export const PutItem = closedObject(
+  z.strictObject({
+    type: type.unwrap().describe(type.description ?? ""),
+    spec: wireSchema(closedObject(ItemSpec.extend({}))),
+  }),
+);
 export type PutItem = z.infer<typeof PutItem>;
 
 const Field = z.object({ type: z.enum(["text", "email", "password", "totp"]) });

@@ -3,7 +3,7 @@
  * keys of free maps (Chrome policies, tags) are data and stay unchanged.
  */
 import { z } from "zod";
-import { copyDocumentRules, isClosed } from "./document-rules.ts";
+import { copyDocumentRules, isClosed, textRule } from "./document-rules.ts";
 import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema, type WrapperSchema } from "./zod-shape.ts";
 
 type SnakeCase<Key extends string> = Key extends `${infer Head}${infer Tail}`
@@ -77,7 +77,11 @@ const rebuildInside = (schema: z.ZodType): z.ZodType => {
   }
   if (isArraySchema(schema)) return schema.clone({ ...schema.def, element: rebuild(schema.element) });
   if (isRecordSchema(schema)) return schema.clone({ ...schema.def, valueType: rebuild(schema.valueType) });
-  return schema.clone({ ...schema.def });
+  const leaf = schema.clone({ ...schema.def });
+  const rule = textRule(schema);
+  if (!rule) return leaf;
+  const pattern = new RegExp(rule.pattern);
+  return leaf.refine((text) => typeof text !== "string" || !pattern.test(text), rule.message);
 };
 
 const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, copyDocumentRules(schema, rebuildInside(schema)));

@@ -77,7 +77,7 @@ describe("a pool written as YAML", () => {
       profile: selector,
       proxyId: "px1",
       refreshOnProfileUpdate: true,
-      startUrl: "chrome://version",
+      startUrl: "about:blank",
       telemetry: {
         enabled: true,
         browser: {
@@ -174,6 +174,17 @@ describe("a pool written as YAML", () => {
       "spec.network.proxyRoutes[0].proxy: Invalid",
     ],
     ["a start URL of 2049 characters", { size: 1, startUrl: "a".repeat(2049) }, "spec.startUrl: Too long"],
+    // BROWSER-30
+    ["a start URL of the machine's files", { size: 1, startUrl: "file:///etc/passwd" }, "spec.startUrl: Invalid value"],
+    ["a start URL that is a script", { size: 1, startUrl: "javascript:alert(1)" }, "spec.startUrl: Invalid value"],
+    [
+      "a start URL of a control character",
+      { size: 1, startUrl: "https://a.example/\u0000" },
+      "spec.startUrl: Invalid value",
+    ],
+    // HTTP-33
+    ["a name of the form of an id", { size: 1, name: "a".repeat(24) }, "must not have the form of an id"],
+    ["a name that is a folder", { size: 1, name: ".." }, "must not have the form of an id"],
     ["a viewport without height", { size: 1, viewport: { width: 1 } }, "spec.viewport.height: Required value"],
     ["a viewport of no width", { size: 1, viewport: { width: 0, height: 1 } }, "spec.viewport.width: Invalid value"],
     [

@@ -62,7 +62,7 @@ describe("a request that is refused", () => {
     ["region", { size: 1, region: "moon" }],
     ["viewport.height", { size: 1, viewport: { width: 800 } }],
     ["viewport.width", { size: 1, viewport: { width: 0, height: 600 } }],
-    ["start_url", { size: 1, start_url: "x".repeat(2049) }],
+    ["start_url", { size: 1, start_url: `data:,${"x".repeat(2043)}` }],
     ["chrome_policy", { size: 1, chrome_policy: [] }],
     ["chrome_policy.ProxyMode", { size: 1, chrome_policy: { ProxyMode: "direct" } }],
     ["network.private_host", { size: 1, network: { private_host: [] } }],
@@ -115,7 +115,7 @@ describe("a request that is refused", () => {
     ["tags.a", { tags: { a: 1 } }],
     ["tags", { tags: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`t${i}`, "x".repeat(1000)])) }],
     ["tags", { tags: Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`t${i}`, "\u0001".repeat(200)])) }],
-    ["start_url", { start_url: "x".repeat(2049) }],
+    ["start_url", { start_url: `data:,${"x".repeat(2043)}` }],
     [
       "telemetry",
       { telemetry: { browser: { control: { cdp: { excluded_methods: Array(90).fill("x".repeat(100)) } } } } },

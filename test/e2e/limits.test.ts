@@ -20,6 +20,7 @@ const ask = async (method: string, path: string, body: object): Promise<Answer> 
 };
 
 const text = (length: number): string => "a".repeat(length);
+const url = (length: number): string => `data:,${text(length - 6)}`;
 const list = <T>(length: number, of: (index: number) => T): T[] => Array.from({ length }, (_, index) => of(index));
 const hosts = (length: number): string[] => list(length, (index) => `h${index}.internal`);
 /** A host name of this length, of labels that are short enough. */
@@ -67,7 +68,7 @@ const limits: Limit[] = [
   ],
   ["name, at most 255 characters", update, { name: text(255) }, { name: text(256) }, "name"],
   ["name, its characters", update, { name: "aZ0._-" }, { name: "a b" }, "name"],
-  ["start_url, at most 2048 characters", update, { start_url: text(2048) }, { start_url: text(2049) }, "start_url"],
+  ["start_url, at most 2048 characters", update, { start_url: url(2048) }, { start_url: url(2049) }, "start_url"],
   [
     "extensions, at most 20",
     update,
@@ -118,8 +119,8 @@ const limits: Limit[] = [
   [
     "start_url of a lease, at most 2048 characters",
     acquire,
-    { start_url: text(2048), acquire_timeout_seconds: 0 },
-    { start_url: text(2049) },
+    { start_url: url(2048), acquire_timeout_seconds: 0 },
+    { start_url: url(2049) },
     "start_url",
     204,
   ],

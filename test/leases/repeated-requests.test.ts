@@ -22,17 +22,10 @@ const limits = {
   refusal: (_limit: string, message: string, retryAfterSeconds: number) =>
     new AppError("rate_limited", message, { retryAfterSeconds }),
 };
+const { signal } = new AbortController();
 const ask = (key: string, work: () => Promise<Answer>, holders: AnswerHolder[] = []): Promise<Answer> => {
-  const repeatable = { key, bearer: "key", operation: "POST /x", body: {}, holders };
+  const repeatable = { key, bearer: "key", operation: "POST /x", body: {}, holders, signal };
   return replayAnswer(repeatable, { answers: createIdempotentAnswers(parts.redis), limits, log: silent }, work);
-};
-/** Repeats the request as the SDK does while the first one runs. */
-const askUntilAnswered = async (key: string, work: () => Promise<Answer>): Promise<Answer> => {
-  for (;;) {
-    const answer = await ask(key, work).catch((error: unknown) => error);
-    if (!(answer instanceof AppError) || answer.code !== "idempotency_in_progress") return answer as Answer;
-    await sleep(10);
-  }
 };
 
 // HTTP-21
@@ -44,9 +37,44 @@ test("fifty at once with one key take one browser, and all get the same session"
     if (outcome.kind !== "granted") throw new Error(outcome.kind);
     return { status: 200, body: outcome.lease.session };
   };
-  const answers = await Promise.all(Array.from({ length: 50 }, () => askUntilAnswered(key, acquire)));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask(key, acquire)));
   expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
   expect(await parts.store.counts(poolUid)).toEqual({ acquired: 1, available: 2 });
+});
+
+// HTTP-21
+test("a repetition waits for the first run, begins one of its own when that fails, and stops with its caller", async () => {
+  const key = newId();
+  const first = Promise.withResolvers<Answer>();
+  const begun = Promise.withResolvers<void>();
+  const running = ask(key, () => {
+    begun.resolve();
+    return first.promise;
+  });
+  await begun.promise;
+  const repeated = ask(key, () => Promise.reject(new Error("twice")));
+  const gone = new AbortController();
+  const left = replayAnswer(
+    { key, bearer: "key", operation: "POST /x", body: {}, holders: [], signal: gone.signal },
+    { answers: createIdempotentAnswers(parts.redis), limits, log: silent },
+    () => Promise.reject(new Error("twice")),
+  );
+  // Longer than an answer takes to be kept.
+  await sleep(1500);
+  gone.abort(new Error("gone"));
+  await expect(left).rejects.toThrow("gone");
+  first.resolve({ status: 201, body: "one" });
+  expect(await Promise.all([running, repeated])).toEqual(Array(2).fill({ status: 201, body: "one" }));
+
+  const failing = newId();
+  const fails = Promise.withResolvers<Answer>();
+  const failed = ask(failing, () => fails.promise);
+  const next = ask(failing, async () => ({ status: 200, body: "two" }));
+  fails.resolve({ status: 503, body: "none" });
+  expect(await failed).toMatchObject({ status: 503 });
+  expect([await next, await ask(failing, () => Promise.reject(new Error("twice")))]).toEqual(
+    Array(2).fill({ status: 200, body: "two" }),
+  );
 });
 
 // LIMIT-12
@@ -167,7 +195,7 @@ test("an answer does not wait until it is kept; a repetition at once gets it all
       await answers.finish(...kept);
     },
   };
-  const repeatable = { key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [] };
+  const repeatable = { key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [], signal };
   const answer = { status: 200, body: "one" };
   expect(await replayAnswer(repeatable, { answers: slow, limits, log: silent }, async () => answer)).toEqual(answer);
   const repeated = replayAnswer(repeatable, { answers, limits, log: silent }, () => Promise.reject(new Error("twice")));

@@ -43,7 +43,7 @@ const normalized: [string, string, string, string][] = [
   ["https:\\\\example.com\\a", "https://example.com/a", "example.com", "example.com"],
   // Percent-encoding: of the host it is decoded, of the path it stays.
   ["https://ex%41mple.com/", "https://example.com/", "example.com", "example.com"],
-  ["https://example.com/%7Ea", "https://example.com/%7Ea", "example.com", "example.com"],
+  ["https://example.com/%7Ea", "https://example.com/~a", "example.com", "example.com"],
   ["https://example.com/a%2Fb/", "https://example.com/a%2Fb", "example.com", "example.com"],
   ["https://example.com/a b", "https://example.com/a%20b", "example.com", "example.com"],
   ["https://example.com/ä", "https://example.com/%C3%A4", "example.com", "example.com"],
@@ -234,4 +234,32 @@ test("nothing makes it throw, and what is normalized stays as it is", () => {
     }),
     { numRuns: 5000 },
   );
+});
+
+// LOOKUP-92
+test("codes of plain characters, and codes in small letters, make no other target", () => {
+  const same = (...urls: string[]) => new Set(urls.map((url) => JSON.stringify(targetOf(url)))).size;
+  expect(
+    same("https://shop.example.com/~a/B", "https://shop.example.com/%7Ea/%42", "https://shop.example.com/%7ea/%42"),
+  ).toBe(1);
+  expect(same("https://shop.example.com/%c3%bc", "https://shop.example.com/%C3%BC", "https://shop.example.com/ü")).toBe(
+    1,
+  );
+  expect(same("https://shop.example.com/a|b", "https://shop.example.com/a%7cb")).toBe(1);
+  // Codes of reserved characters, and a code of a percent sign, mean something else.
+  expect(same("https://shop.example.com/a%2fb", "https://shop.example.com/a/b")).toBe(2);
+  expect(same("https://shop.example.com/%257E", "https://shop.example.com/~")).toBe(2);
+  expect(targetOf("https://shop.example.com/%zz%2")).toMatchObject({ normalized: "https://shop.example.com/%zz%2" });
+});
+
+// LOOKUP-92
+test.each(["xn--a", "xn--0", "xn--zzzzz99999", "xn--mnchen-3yx", "a.xn--a-ecp", "xn--abc-", "xn--xn---epa"])(
+  "a host whose label %s is no internationalised name has no target",
+  (label) => expect(targetOf(`https://${label}.com/`)).toEqual(expect.any(String)),
+);
+
+// LOOKUP-92
+test("internationalised names have targets, in either form", () => {
+  for (const url of ["https://xn--mnchen-3ya.de/", "https://münchen.de/", "https://XN--MNCHEN-3YA.de"])
+    expect(targetOf(url)).toMatchObject({ host: "xn--mnchen-3ya.de" });
 });

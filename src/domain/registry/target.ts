@@ -6,9 +6,25 @@ import { getDomain } from "tldts";
 import { maxUrlLength, type SiteScope } from "../../resources/site-recipe.ts";
 import { type Address, parseAddress } from "../ip-range.ts";
 import { createNetworkJudge } from "../network-judge.ts";
+import { hasSoundLabels } from "../punycode.ts";
 
 /** `normalized`: scheme, host, port and path; `domain`: the registrable domain, or the host where there is none. */
 export type Target = { normalized: string; host: string; domain: string };
+
+/** Characters that mean the same percent-encoded (RFC 3986, 2.3). */
+const unreserved = /^[A-Za-z0-9._~-]$/;
+
+/**
+ * A path in the one form that all spellings of it have (RFC 3986, 6.2.2): without codes of unreserved characters, other codes in capitals.
+ * The URL parser leaves both as they are, and two characters that no URL may have.
+ */
+const normalPath = (path: string): string =>
+  path
+    .replace(/%[\da-f]{2}/gi, (code) => {
+      const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+      return unreserved.test(character) ? character : code.toUpperCase();
+    })
+    .replace(/[|^]/g, (character) => encodeURIComponent(character));
 
 /** Of the URL as given and as it is sent: letters outside of ASCII are up to nine characters there. */
 const tooLong = `must have at most ${maxUrlLength} characters`;
@@ -35,6 +51,7 @@ const addressProblem = (host: string, address: Address): string | undefined => {
 
 const nameProblem = (host: string): string | undefined => {
   if (host.length > 253 || !dnsName.test(host)) return "the host is no name of DNS";
+  if (!hasSoundLabels(host)) return "the host has an xn-- label that is no internationalised name";
   if (!host.includes(".")) return "a host of one label is not public";
   const reserved = reservedName.exec(host);
   if (reserved) return `names under .${reserved[1]} are not public`;
@@ -58,7 +75,7 @@ export const targetOf = (text: string): Target | string => {
   const address = endOfAddress.test(host) ? parseAddress(host.replace(/^\[|\]$/g, "")) : undefined;
   const problem = address ? addressProblem(host, address) : nameProblem(host);
   if (problem) return problem;
-  const path = url.pathname.replace(/\/+$/, "");
+  const path = normalPath(url.pathname).replace(/\/+$/, "");
   const normalized = `${url.protocol}//${host}${url.port && `:${url.port}`}${path || "/"}`;
   if (normalized.length > maxUrlLength) return tooLong;
   return { normalized, host, domain: (address ? undefined : getDomain(host, suffixRules)) ?? host };

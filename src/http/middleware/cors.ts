@@ -11,6 +11,7 @@ const exposedHeaders = [
   "Retry-After",
   "WWW-Authenticate",
   "X-Has-More",
+  "X-Ignored-Fields",
   "X-Next-Offset",
   "X-Request-Id",
   "X-Search-Cut",

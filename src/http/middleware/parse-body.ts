@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import express, { type Request, type Response } from "express";
 import { AppError } from "../../errors.ts";
-import { defaultBodyEntries, excessOf } from "../body-entries.ts";
+import { defaultBodyEntries, excessOf, tooDeep } from "../body-entries.ts";
 
 /** Largest body of a route without its own limit, bytes. */
 const defaultLimit = 1024 * 1024;
@@ -72,7 +72,8 @@ export const parseBody = async (
   try {
     await parserFor({ bytes, entries })(request, response);
   } catch (cause) {
-    if (cause instanceof Excess) throw new AppError("payload_too_large", `the body ${cause.message}`);
+    if (cause instanceof Excess)
+      throw new AppError(cause.message === tooDeep ? "bad_request" : "payload_too_large", `the body ${cause.message}`);
     // The parser throws errors with these fields; anything else has neither.
     const { type, status } = cause as { type?: string; status?: number };
     if (type === "entity.too.large")

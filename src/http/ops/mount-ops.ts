@@ -24,7 +24,9 @@ export const mountReadiness = (app: Express, health: Health): void => {
 
 /** `/metrics`, in the text format of Prometheus. */
 export const mountMetrics = (app: Express, registry: Scrapeable): void => {
-  app.get("/metrics", async (_request, response) => {
-    response.type(registry.contentType).send(await registry.metrics());
+  app.get("/metrics", async (request, response) => {
+    response.type(registry.contentType);
+    if (request.method === "HEAD") response.end();
+    else response.send(await registry.metrics());
   });
 };

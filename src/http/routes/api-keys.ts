@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { createApiKey } from "../../services/api-keys/create-api-key.ts";
+import { daysUntil } from "../../services/api-keys/days-until.ts";
 import { deleteApiKey } from "../../services/api-keys/delete-api-key.ts";
 import { getApiKey, listApiKeys, viewApiKey } from "../../services/api-keys/list-api-keys.ts";
 import { rotateApiKey } from "../../services/api-keys/rotate-api-key.ts";
@@ -40,8 +41,9 @@ export const createApiKeyRoute = defineRoute(
     answers: { 201: NewApiKey },
     errors: ["bad_request", "project_not_found"],
   },
-  async ({ body: { name, project_id, days_to_expire, permissions }, principal, deps }) => {
-    const given = { name, projectId: project_id ?? undefined, daysToExpire: days_to_expire ?? undefined };
+  async ({ body: { name, project_id, days_to_expire, expires_at, permissions }, principal, deps }) => {
+    const daysToExpire = expires_at ? daysUntil(expires_at, principal, deps) : (days_to_expire ?? undefined);
+    const given = { name, projectId: project_id ?? undefined, daysToExpire };
     const wanted = { ...given, permissions: permissions ?? undefined, createdBy: principal.keyId };
     const { record, key } = await createApiKey(wanted, deps);
     return { status: 201, body: { ...apiKeyAnswer(viewApiKey(record, deps)), key } };

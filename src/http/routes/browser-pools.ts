@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../../resources/browser-pool-wire.ts";
 import { wireName } from "../../resources/identity.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../../resources/session-wire.ts";
@@ -59,13 +60,16 @@ export const listPoolsRoute = defineRoute(
     query: Paging.extend({
       name: z.string().max(255).optional().describe("Only the pool of exactly this name."),
       query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
+      region: BrowserPoolSpec.shape.region.unwrap().optional().describe("Only pools of this region."),
     }),
     answers: { 200: { description: "The pools", schema: z.array(BrowserPoolRecord) } },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
-    const pools = (await fetchPools(project, deps)).filter((pool) =>
-      isWanted({ id: pool.metadata.name, name: wireName(pool) }, query),
+    const pools = (await fetchPools(project, deps)).filter(
+      (pool) =>
+        isWanted({ id: pool.metadata.name, name: wireName(pool) }, query) &&
+        (query.region === undefined || pool.spec.region === query.region),
     );
     const page = pageOf(pools, query);
     return { ...page, body: await poolAnswers(page.body, deps) };

@@ -17,6 +17,11 @@ import { defineRoute } from "../route.ts";
 
 const tag = "Config registry";
 const scope = "project";
+const search = z
+  .string()
+  .max(2048)
+  .optional()
+  .describe("The name that newer clients use for query; it goes before that.");
 
 export const lookupSiteRoute = defineRoute(
   {
@@ -62,12 +67,13 @@ export const listAnalysesRoute = defineRoute(
     summary: "List analyses, the latest first",
     query: Paging.extend({
       query: z.string().max(2048).optional().describe("A part of the target in any case, or the exact id."),
+      search,
       status: AnalysisRecord.shape.status.optional(),
     }),
     answers: { 200: { description: "The analyses of the last day", schema: z.array(AnalysisRecord) } },
     errors: ["bad_request"],
   },
-  async ({ query, deps }) => pageOf(listAnalyses(query, deps), query),
+  async ({ query, deps }) => pageOf(listAnalyses({ ...query, query: query.search ?? query.query }, deps), query),
 );
 
 export const getAnalysisRoute = defineRoute(
@@ -97,13 +103,14 @@ export const listSitesRoute = defineRoute(
     summary: "List what is known of sites",
     query: Paging.extend({
       query: z.string().max(2048).optional().describe("A part of the URL, host or domain, in any case."),
+      search,
       scope: z.enum(siteScopes).optional().describe("Only sites of this scope."),
     }),
     answers: { 200: { description: "The sites with all that was tried", schema: z.array(SiteRecord) } },
     errors: ["bad_request"],
   },
   async ({ query, deps, signal }) => {
-    const { sites, hasMore } = await listSites(query, deps, signal);
+    const { sites, hasMore } = await listSites({ ...query, query: query.search ?? query.query }, deps, signal);
     return { status: 200, body: sites, headers: pageHeaders(hasMore, query) };
   },
 );

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { namePattern } from "../../resources/selector.ts";
+import { itemKey } from "../../resources/selector.ts";
 import { ItemEventRecord, ItemRecord, PutItem } from "../../resources/vault-wire.ts";
+import { wireSchema } from "../../resources/wire.ts";
 import { deleteItem } from "../../services/vaults/delete-item.ts";
 import { fetchItem, fetchItems } from "../../services/vaults/fetch-item.ts";
 import { fetchVault } from "../../services/vaults/fetch-vault.ts";
@@ -18,7 +19,7 @@ const path = `${items}/{key}`;
 
 const VaultParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The vault's id or name.") });
 const ItemParams = VaultParams.extend({ key: z.string().min(1).max(255).describe("The item's key.") });
-const NewItemParams = VaultParams.extend({ key: z.string().regex(namePattern).describe("The item's key.") });
+const NewItemParams = VaultParams.extend({ key: wireSchema(itemKey).describe("The item's key.") });
 
 type ItemParams = z.output<typeof ItemParams>;
 const pathOf = ({ id_or_name, key }: ItemParams) => ({ vault: id_or_name, key });
@@ -94,6 +95,13 @@ export const getItemRoute = defineRoute(
     permission: "vaults:read",
     summary: "Get an item with its fields",
     params: ItemParams,
+    query: z.object({
+      wait: z
+        .string()
+        .max(20)
+        .optional()
+        .describe("Seconds to wait until the item is ready: it is from the begin, so of no effect."),
+    }),
     answers: { 200: ItemAnswer },
     errors: ["not_found"],
   },

@@ -10,7 +10,7 @@ type NewApiKey = {
   name: string;
   /** Undefined: a key of the organization. */
   projectId: string | undefined;
-  /** Undefined: it never expires. */
+  /** Undefined: it never expires. A part of a day counts. */
   daysToExpire: number | undefined;
   /** Undefined: all of the key's level. */
   permissions?: readonly Permission[] | undefined;

@@ -66,12 +66,13 @@ export const findSession = async (
   const owners = known ? [known] : poolsOfSession(idOrName, project, deps);
   const active = await findIn(owners, (uid) => deps.store.lease(uid, idOrName));
   if (active) return active;
+  // Before names: the id of a session that has ended stays that session's.
+  const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
+  if (ended) return answerEnded(idOrName, ended, includeEnded);
   const owner = await deps.names.find(project.id, idOrName);
   const named = owner && (await deps.store.lease(owner.poolUid, owner.session));
   if (owner && named) return { lease: named, poolUid: owner.poolUid };
   if (owner) await refuseWhileRecovering(owner.session, ownersWith(owner.poolUid, project, deps), deps);
-  const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
-  if (ended) return answerEnded(idOrName, ended, includeEnded);
   return findOnDemand(idOrName, { project, includeEnded, known, owners }, deps);
 };
 
