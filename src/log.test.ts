@@ -49,3 +49,14 @@ test("each line is an object with its level by name, its time, and the command t
   });
   expect((await stat(join(folder, "log"))).mode & 0o777).toBe(0o600);
 });
+
+test("the runbook's filter leaves out what is no problem, and keeps what is", async () => {
+  const runbook = await readFile("docs/runbook.md", "utf8");
+  const [, pattern = ""] = /grep -v '([^']+)'/.exec(runbook) ?? [];
+  const file = join(folder, "levels");
+  const log = createLogger("info", "test", file);
+  log.info("as usual");
+  log.warn("a problem");
+  const lines = (await readFile(file, "utf8")).trim().split("\n");
+  expect(lines.map((line) => pattern !== "" && line.includes(pattern))).toEqual([true, false]);
+});

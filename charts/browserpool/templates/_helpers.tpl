@@ -365,6 +365,14 @@ pod-security.kubernetes.io/warn: restricted
 pod-security.kubernetes.io/audit: restricted
 {{- end -}}
 
+{{/* The folder of the audit file; empty where audit lines go to no file. */}}
+{{- define "browserpool.auditFolder" -}}
+{{- $file := .Values.api.auditLog -}}
+{{- if not (or (eq $file "stdout") (hasPrefix "/dev/" $file)) -}}
+{{- dir $file -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "browserpool.crdMetadata" -}}
 labels:
   {{- include "browserpool.labels" (list . "crds") | nindent 2 }}
