@@ -149,6 +149,15 @@ test("a headful browser has the memory of its pool, a headless one that of the t
   expect(agentOf(build())?.resources).toEqual({ limits: { memory: "8Gi" } });
 });
 
+// POOL-21
+test("the limits that the installation sets for headful browsers win", () => {
+  const template = check({ memory: { "8GiB": "3Gi" } });
+  const limits = (spec: object) => agentOf(build(template, spec))?.resources?.limits;
+  expect(limits({})).toEqual({ memory: "3Gi" });
+  expect(limits({ memory: "16GiB" })).toEqual({ memory: "16Gi" });
+  expect(limits({ headless: true })).toBeUndefined();
+});
+
 // BROWSER-23
 test("only a browser with a GPU asks for one, and runs where the installation has them", () => {
   const template = check({

@@ -88,6 +88,11 @@ const PodTemplate = z.strictObject({
       runtimeClassName: true,
     })
     .optional(),
+  /** The memory limit of headful browsers for each `memory` that a pool may ask for; left out: as much as that says. */
+  memory: z
+    .strictObject({ "8GiB": z.string().min(1), "16GiB": z.string().min(1) })
+    .partial()
+    .optional(),
   regions: z.partialRecord(BrowserPoolSpec.shape.region.unwrap(), z.strictObject(placement).partial()).optional(),
 });
 

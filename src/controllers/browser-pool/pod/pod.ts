@@ -89,9 +89,9 @@ const secret = (name: string, secretName: string, key: string) => ({
 /** The pool's `memory` in Kubernetes' notation. */
 const memoryLimit = { "8GiB": "8Gi", "16GiB": "16Gi" } as const;
 
-/** A headless browser has the memory that the installation gives to all; the setting is for headful ones. */
-const resourcesOf = ({ headless, memory }: BrowserPool["spec"]) =>
-  headless ? {} : { resources: { limits: { memory: memoryLimit[memory] } } };
+/** A headless browser has the memory that the installation gives to all; the setting is for headful ones, as the installation defines it. */
+const resourcesOf = ({ headless, memory }: BrowserPool["spec"], template: PodTemplate | undefined) =>
+  headless ? {} : { resources: { limits: { memory: template?.memory?.[memory] ?? memoryLimit[memory] } } };
 
 /** A pool with the `apiVersion` and `kind` of the object behind it. */
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string; spec: PoolLikeSpec };
@@ -161,7 +161,7 @@ const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettin
             field("BROWSERPOOL_POD_UID", "metadata.uid"),
             field("BROWSERPOOL_POD_NAME", "metadata.name"),
           ],
-          ...resourcesOf(pool.spec),
+          ...resourcesOf(pool.spec, settings.template),
           ports: [{ name: "agent", containerPort: agentPort }],
           readinessProbe: {
             httpGet: { path: "/readyz", port: "agent" },
