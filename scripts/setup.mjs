@@ -23,8 +23,8 @@ import { takeLock } from "./setup/lock.mjs";
 import { installPackages, nodeIsInstalled, packagesAreInstalled } from "./setup/packages.mjs";
 import { installPrograms } from "./setup/programs.mjs";
 import { createProgress } from "./setup/progress.mjs";
+import { installPython, locatePython } from "./setup/python-environments.mjs";
 import { createToolRunner } from "./setup/run-tool.mjs";
-import { installSchemathesis, locateSchemathesis } from "./setup/schemathesis.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 
 const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --tests | --robustness | --openapi | --cluster]
@@ -37,7 +37,8 @@ Installs only what is missing:
   --packages-only   npm packages only
   --check           npm packages, and the chart's checkers: helm, helm-unittest, kubeconform, downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
-  --tests           also versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go.
+  --tests           also versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go;
+                    and the public Python client, from PyPI, with Python by apt-get, where it is missing.
                     The set-up names what it can't install, and the tests skip what needs it
   --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go.
                     The set-up names what it can't install, and the tests skip what needs it
@@ -78,6 +79,12 @@ const robustnessPrograms = /** @type {const} */ (["faketime"]);
  */
 /** @typedef {"packages" | "check" | "cluster" | "all" | "tests" | "robustness" | "openapi"} Scope */
 
+/** The Python environments of a scope. @param {Scope} scope @returns {import("./setup/python-environments.mjs").PythonEnvironment[]} */
+const pythonOf = (scope) => {
+  if (scope === "openapi") return ["schemathesis"];
+  return scope === "tests" ? ["python-client"] : [];
+};
+
 /** Returns what is missing, in the order of installation. @param {Scope} scope */
 const findMissing = (scope) => {
   const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
@@ -98,7 +105,7 @@ const findMissing = (scope) => {
     clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
     tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
     store: scope === "tests" ? [...storePrograms, ...receiverPrograms].filter((name) => !programs[name]) : [],
-    python: scope === "openapi" && !locateSchemathesis(root, env) ? ["schemathesis"] : [],
+    python: pythonOf(scope).filter((name) => !locatePython(name, root, env)),
   };
 };
 
@@ -153,7 +160,7 @@ const install = async (scope, signal, logFile) => {
     await tryToInstall(missing.clock, () => installDebianPackages(missing.clock, deps), deps);
     await tryToInstall(missing.tests, () => installPrograms(missing.tests, deps), deps);
     await tryToInstall(missing.store, () => installPrograms(missing.store, deps), deps);
-    await tryToInstall(missing.python, () => installSchemathesis(deps), deps);
+    for (const name of missing.python) await tryToInstall([name], () => installPython(name, deps), deps);
     const left = neededOf(findMissing(scope));
     if (left.length > 0)
       throw new SetupError(`${left.join(", ")} still missing after the installation`, {

@@ -7,6 +7,8 @@
 export const httpStatus = {
   bad_request: 400,
   not_supported_here: 400,
+  ambiguous_proxy_name: 400,
+  ambiguous_api_key_name: 400,
   field_unavailable: 400,
   page_not_found: 400,
   page_ambiguous: 400,
@@ -104,6 +106,17 @@ export const invalidInput = (details: ErrorDetail[]): AppError => fieldsError("b
  */
 export const notSupportedHere = (details: ErrorDetail[]): AppError =>
   fieldsError("not_supported_here", "not_supported_here", details);
+
+/** A name that several objects have, where one is meant. `what`: who has it. */
+export const ambiguousName = (
+  code: "ambiguous_proxy_name" | "ambiguous_api_key_name",
+  what: string,
+  ids: readonly string[],
+): AppError =>
+  new AppError(
+    code,
+    `${ids.length} ${what} (${ids.slice(0, 3).join(", ")}${ids.length > 3 ? ", …" : ""}): give the id`,
+  );
 
 /** `unavailable`: a part that the request needs does not answer now; the caller may retry after a second. */
 export const unavailable = (what: string, cause?: unknown): AppError =>

@@ -49,6 +49,7 @@ import { createCallerLimits } from "../services/limits/caller-limits.ts";
 import { kubeForRequests } from "../services/objects/kube-for-requests.ts";
 import { startWatchedObjects } from "../services/objects/watched-objects.ts";
 import { createPolicyReader } from "../services/policies/policy-reader.ts";
+import { startCachedProfiles } from "../services/profiles/cached-profiles.ts";
 import { type Projects, startProjects } from "../services/projects/projects.ts";
 import { createProxyChecks } from "../services/proxies/proxy-checks.ts";
 import { startSiteIndex } from "../services/registry/site-index.ts";
@@ -115,6 +116,7 @@ const startCaches = (
 ) => {
   const caches = {
     projects: startProjects({ kube, setAside, log }),
+    profiles: startCachedProfiles({ kube, log }),
     apiKeys: startApiKeys({ kube, namespace: config.systemNamespace, log }),
     pools: startWatchedObjects({ kube, type: browserPoolKind, log }),
     browsers: startWatchedObjects({ kube, type: browserKind, log }),

@@ -152,10 +152,10 @@ describe("an update changes what its rule says and nothing else", () => {
   });
 
   // POOL-PATCH-10
-  test("rule 10: the same profile by its id instead of its name changes nothing, not even refresh", () => {
+  test("rule 10: the same profile by its id instead of its name is named so from then on, and leaves refresh alone", () => {
     const spec = { ...full, profile: { name: "work" }, refreshOnProfileUpdate: false };
     const same = patchPool(spec, UpdateBrowserPool.parse({ profile: { id: "abc" } }), { isSameProfile: true });
-    expect(same).toMatchObject({ ok: true, spec });
+    expect(same).toMatchObject({ ok: true, spec: { profile: { id: "abc" }, refreshOnProfileUpdate: false } });
     const other = patchPool(spec, UpdateBrowserPool.parse({ profile: { id: "abc" } }), { isSameProfile: false });
     expect(other).toMatchObject({ ok: true, spec: { profile: { id: "abc" }, refreshOnProfileUpdate: true } });
   });

@@ -65,15 +65,15 @@ const policyRefChanges = (patch: PoolPatch): Changes => (patch.chromePolicy ? { 
 /** An empty name is a no-op (7). */
 const nameChanges = (patch: PoolPatch): Changes => (patch.name ? { name: patch.name } : {});
 
-/** The profile (2), and its effect on `refreshOnProfileUpdate` (10). */
+/** The profile (2) as it is named now, and its effect on `refreshOnProfileUpdate` (10): another name of the same profile has none. */
 const profileChanges = (spec: BrowserPoolSpec, patch: PoolPatch, { isSameProfile }: PatchFacts): Changes => {
   const choice = patch.profile && chooseProfile(patch.profile);
   const given = patch.refreshOnProfileUpdate;
   if (choice?.kind === "none") return { profile: undefined, refreshOnProfileUpdate: given ?? false };
-  const isNew = choice?.kind === "profile" && !isSameProfile && !isDeepStrictEqual(choice.profile, spec.profile);
-  const refresh = given ?? (isNew ? true : undefined);
+  const isOther = choice?.kind === "profile" && !isSameProfile && !isDeepStrictEqual(choice.profile, spec.profile);
+  const refresh = given ?? (isOther ? true : undefined);
   return {
-    ...(isNew ? { profile: choice.profile } : {}),
+    ...(choice?.kind === "profile" ? { profile: choice.profile } : {}),
     ...(refresh === undefined ? {} : { refreshOnProfileUpdate: refresh }),
   };
 };

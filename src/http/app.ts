@@ -17,7 +17,7 @@ import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from 
 import type { Method } from "./route.ts";
 import { routeTable } from "./route-table.ts";
 import { serveRoute } from "./serve-route.ts";
-import { mountSessionStream } from "./session-stream.ts";
+import { mountSessionRoutes } from "./session-routes.ts";
 
 /** Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due. */
 const observe =
@@ -83,7 +83,7 @@ export const createApp = (deps: AppDeps): Express => {
     if (isLoopback(deps.services.config.host)) mountRegistry(app, () => deps.services);
   } else mountOpenApi(app);
   mountLogin(app, deps);
-  mountSessionStream(app, deps);
+  mountSessionRoutes(app, routeTable, deps);
   mountLiveView(app, deps);
   mountReplayView(app, deps);
   mountRoutes(app, deps);

@@ -2,11 +2,12 @@
 import { z } from "zod";
 import type { CallerBound, Config } from "../config.ts";
 import { closedObject, notTogether } from "../resources/document-rules.ts";
+import { minHealthCheckSeconds } from "../resources/auth-connection.ts";
 import { PermissionList, permissions } from "../resources/permission.ts";
 import { reservedMessage, reservedName } from "../resources/selector.ts";
 import { grantedTo } from "../services/api-keys/api-key-secret.ts";
 import type { ApiKeyView } from "../services/api-keys/list-api-keys.ts";
-import type { OrganizationLimits } from "../services/projects/organization-limits.ts";
+import type { OrganizationLimits, OrganizationUse } from "../services/projects/organization-limits.ts";
 import type { Project } from "../services/projects/projects.ts";
 
 /**
@@ -108,6 +109,13 @@ export const OrganizationLimitsWire = z.object({
   default_project_max_concurrent_sessions: knownCap.describe(
     "Browsers at once in each project that has no cap of its own; null: none.",
   ),
+  auth_connections_used: z.int().min(0).describe("Auth connections of all projects together."),
+  max_auth_connections: z.null().describe("Always null: their number has no limit of the organization."),
+  vaults_used: z.int().min(0).describe("Vaults of all projects together."),
+  max_vaults: z.null().describe("Always null: their number has no limit of the organization."),
+  min_health_check_interval_seconds: z
+    .int()
+    .describe("Least health_check_interval; any is refused where logins are not checked periodically."),
 });
 
 export const UpdateOrganizationLimits = closed({
@@ -124,6 +132,7 @@ const boundAnswer = ({ key, project }: CallerBound): { per_key: number; per_proj
 /** The organization's limits as answers show them: null for no default cap. */
 export const organizationLimitsAnswer = (
   limits: OrganizationLimits,
+  { authConnections, vaults }: OrganizationUse,
   { limits: configured, callers }: Pick<Config, "limits" | "callers">,
 ): z.input<typeof OrganizationLimitsWire> => ({
   max_concurrent_sessions: limits.maxConcurrentSessions,
@@ -136,6 +145,11 @@ export const organizationLimitsAnswer = (
   kept_answer_bytes: boundAnswer(callers.keptAnswerBytes),
   connections_per_project: callers.connections,
   default_project_max_concurrent_sessions: limits.defaultProjectMaxConcurrentSessions ?? null,
+  auth_connections_used: authConnections,
+  max_auth_connections: null,
+  vaults_used: vaults,
+  max_vaults: null,
+  min_health_check_interval_seconds: minHealthCheckSeconds,
 });
 
 export const ApiKeyWire = z.object({

@@ -39,6 +39,7 @@ import {
 import {
   getAnalysisRoute,
   listAnalysesRoute,
+  listRecommendationsRoute,
   listSitesRoute,
   lookupSiteRoute,
   resolveSiteRoute,
@@ -179,6 +180,7 @@ export const routeTable: Route[] = [
   resolveSiteRoute,
   listAnalysesRoute,
   getAnalysisRoute,
+  listRecommendationsRoute,
   listSitesRoute,
   createProjectRoute,
   listProjectsRoute,

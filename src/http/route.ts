@@ -1,11 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
-import type { z } from "zod";
+import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { Permission, ProjectPermission } from "../resources/permission.ts";
 import type { Principal } from "../services/api-keys/api-keys.ts";
 import type { Project } from "../services/projects/projects.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
+import { type FoundSession, findSession } from "../services/sessions/find-session.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -133,8 +134,21 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   signal: AbortSignal;
 };
 
+/** The stream of a session that was found by a key or a token (session-routes.ts). Where it begins is settled when this resolves. */
+type StreamOfSession<Query> = (
+  found: FoundSession,
+  asked: { query: Query; lastEventId: string | undefined },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<ServerEvent>>;
+
+type Handlers<Of> = {
+  handle(input: RouteInput<Of, Of, Of>): Promise<Answer>;
+  streamOfSession?: StreamOfSession<Of>;
+};
+
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes holds routes of every shape
-export type Route = RouteContract<any, any, any> & { handle(input: RouteInput<any, any, any>): Promise<Answer> };
+export type Route = RouteContract<any, any, any> & Handlers<any>;
 
 /** Whether an answer of this route is kept for repetitions of its request (HTTP-21). */
 export const isRepeatable = ({ method, onlyReads }: Pick<Route, "method" | "onlyReads">): boolean =>
@@ -154,3 +168,35 @@ export const defineRoute = <
   contract: RouteContract<Params, Query, Body, Of>,
   handle: (input: RouteInput<Params, Query, Body, Of>) => Promise<Answer>,
 ): Route => ({ ...contract, handle });
+
+const SessionParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
+
+type StreamContract<Query> = Pick<
+  RouteContract<undefined, Query, undefined, "project">,
+  "operationId" | "summary" | "query" | "answers" | "errors" | "resumes"
+> & { /** What follows `/browsers/{id_or_name}/`. */ name: string };
+
+/** Defines a stream of a session's events, for holders of its token too. */
+export const defineSessionStream = <Query extends z.ZodType>(
+  { name, ...contract }: StreamContract<Query>,
+  streamOfSession: StreamOfSession<z.output<Query>>,
+): Route => ({
+  ...defineRoute(
+    {
+      method: "get",
+      path: `/browsers/{id_or_name}/${name}`,
+      tag: "Browsers",
+      scope: "project",
+      permission: "browsers:use",
+      params: SessionParams,
+      ...contract,
+    },
+    async ({ params, query, lastEventId, project, deps, signal }) => {
+      const found = await findSession(params.id_or_name, { project }, deps);
+      // `Infer` can't tell that there is a schema here.
+      const asked = { query: query as z.output<Query>, lastEventId };
+      return { status: 200, events: await streamOfSession(found, asked, deps, signal) };
+    },
+  ),
+  streamOfSession,
+});

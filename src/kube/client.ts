@@ -22,8 +22,8 @@ export type Kube = {
    * each page of 500.
    */
   list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection & { limit?: number }): Promise<ObjectList<T>>;
-  /** How many objects of a kind a namespace has, nearly, at the cost of one object. */
-  count<T extends KubeObject>(type: ResourceType<T>, namespace: string): Promise<number>;
+  /** How many objects of a kind a namespace has, nearly, at the cost of one object. `namespace`: left out, all of them. */
+  count<T extends KubeObject>(type: ResourceType<T>, namespace?: string): Promise<number>;
   create<T extends KubeObject>(type: ResourceType<T>, object: NoInfer<NewObject<T>>): Promise<T>;
   /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
   replace<T extends KubeObject>(

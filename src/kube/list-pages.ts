@@ -53,15 +53,16 @@ const listOnce = async <T extends KubeObject>(
 };
 
 /**
- * How many objects of a kind a namespace has, by one object and what the API server says of the rest. While objects come and go it can be a
+ * How many objects of a kind a namespace has, or all namespaces have, by one object and what the API server says of the rest. While objects come and go it can be a
  * few too many or too few.
  */
 export const countObjects = async <T extends KubeObject>(
   type: ResourceType<T>,
-  namespace: string,
+  namespace: string | undefined,
   parsed: Calls["parsed"],
 ): Promise<number> => {
-  const page = await parsed({ method: "GET", path: pathOf(type, { namespace }), query: { limit: 1 } }, Page);
+  const path = pathOf(type, namespace === undefined ? {} : { namespace });
+  const page = await parsed({ method: "GET", path, query: { limit: 1 } }, Page);
   return (page.items?.length ?? 0) + (page.metadata.remainingItemCount ?? 0);
 };
 

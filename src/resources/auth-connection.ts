@@ -53,6 +53,9 @@ const CredentialFields = z
 /** Where the login's values are: a credential of the project, or one that an external provider keeps. */
 const ConnectionCredential = documentedForms(CredentialFields, credentialForms);
 
+/** Least time between two checks of a login, s. */
+export const minHealthCheckSeconds = 300;
+
 export const AuthConnectionSpec = z
   .object({
     domain: hostName.meta(fixed("the domain")).describe("The domain to log in to. It cannot change."),
@@ -85,7 +88,7 @@ export const AuthConnectionSpec = z
       .describe(`Whether the login is checked periodically. ${notHere("true")}`),
     healthCheckInterval: z
       .int()
-      .min(300)
+      .min(minHealthCheckSeconds)
       .max(86_400)
       .optional()
       .describe(`Seconds between two checks. ${notHere("any number")}`),

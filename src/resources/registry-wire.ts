@@ -118,31 +118,58 @@ const TrialRecord = z.object({
   duration_ms: z.int().min(0),
 });
 
+/** How far a run is, in the words of the public clients. Nothing is cancelled or expires here: a run that takes too long completes as inconclusive. */
+const analysisStatus = z.enum(["running", "completed", "failed"]);
+
 export const AnalysisRecord = z.object({
   id: z.string().describe("The analysis's id, the same for each run of the target."),
-  target: TargetRecord,
-  status: z
-    .enum(["pending", "running", "succeeded", "failed"])
-    .describe("pending: it waits for a browser. failed: it could not be carried out."),
+  status: analysisStatus.describe("running: it waits for a browser, or tries. failed: it could not be carried out."),
   run: z.int().min(1).describe("The number of the run that this is about."),
-  requested_at: z.iso.datetime(),
-  started_at: z.iso.datetime().optional(),
-  ended_at: z.iso.datetime().optional(),
-  outcome: z.enum(analysisOutcomes).optional().describe("What came of it, once it has ended."),
+  created_at: z.iso.datetime().describe("When this run was asked for."),
+  started_at: z.iso.datetime().optional().describe("When its first trial could begin; left out while it waits."),
+  finished_at: z.iso.datetime().nullable().describe("When it ended; null: it has not."),
+  expires_at: z.iso.datetime().describe("Until when the run ends at the latest; of one that waits, if it began now."),
+  intent: z.null().describe("Always null: a trial opens the page and does nothing there."),
+  failure: z.object({ code: z.string(), message: z.string() }).optional().describe("Why it failed."),
+  outcome: z.enum(analysisOutcomes).optional().describe("What came of it, once it has completed."),
   message: z.string().optional().describe("The same as a sentence."),
   trials: z.array(TrialRecord).describe("The trials so far, in their order."),
 });
 export type AnalysisRecord = z.infer<typeof AnalysisRecord>;
 
-export const ResolveAnswer = z.object({
-  analysis: AnalysisRecord.describe("The analysis of the target, which runs, waits, or has just ended."),
-  recommendation: z
-    .discriminatedUnion("type", [RecommendationRecord, NoRecommendation])
-    .nullable()
-    .describe("What is known now; null: nothing yet. The codes that a lookup never answers are of an ended analysis."),
-  target: TargetRecord,
+/** An entry of `GET /config-registry/analyses`. */
+export const AnalysisSummary = z.object({ analysis: AnalysisRecord, target: TargetRecord });
+export type AnalysisSummary = z.infer<typeof AnalysisSummary>;
+
+/** The answer of `resolve`, and of a read analysis. */
+export const AnalysisAnswer = LookupAnswer.extend({
+  analysis: AnalysisRecord.describe("The analysis of the target."),
+  recommendation: LookupAnswer.shape.recommendation.describe(
+    "What is known now; null: nothing yet. The codes that a lookup never answers are of an ended analysis.",
+  ),
 });
-export type ResolveAnswer = z.infer<typeof ResolveAnswer>;
+export type AnalysisAnswer = z.infer<typeof AnalysisAnswer>;
+
+/** By what `GET /config-registry` sorts. */
+export const summarySorts = [
+  "target",
+  "analysis_status",
+  "recommended_config",
+  "last_requested_at",
+  "success_rate",
+] as const;
+
+/** An entry of `GET /config-registry`. */
+export const RecommendationSummary = z.object({
+  target: z.string().describe("The URL that was analyzed, normalized."),
+  analysis_id: z.string().describe("Its analysis."),
+  analysis_status: analysisStatus,
+  last_requested_at: z.iso.datetime().describe("When its analysis was last asked for."),
+  recommendation: RecommendationRecord.nullable().describe("What is recommended for it now; null: nothing."),
+  recommended_config_label: z.string().nullable().describe("The recommended configuration in words."),
+  success_rate: z.number().min(0).max(1).nullable().describe("How often it reached the site."),
+});
+export type RecommendationSummary = z.infer<typeof RecommendationSummary>;
 
 export const SiteRecord = z.object({
   scope: z.enum(siteScopes),

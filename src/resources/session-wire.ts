@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { BrowserPoolSpec } from "./browser-pool.ts";
 import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "./browser-settings.ts";
+import { ProfileRecord } from "./profile-wire.ts";
 import { maxIdLength, nameOnWire } from "./selector.ts";
 import { Telemetry } from "./telemetry.ts";
 import { wireSchema } from "./wire.ts";
@@ -62,13 +63,14 @@ const configShape = wireSchema(
     headless: true,
     stealth: true,
     kioskMode: true,
+    memory: true,
     viewport: true,
     chromePolicy: true,
-    profile: true,
+    network: true,
   }),
 );
 
-/** The SDK's `BrowserPoolAcquireResponse` and `BrowserRetrieveResponse`. */
+/** The public clients' `BrowserPoolAcquireResponse` and `BrowserRetrieveResponse`. */
 export const Session = z.intersection(
   configShape,
   z.object({
@@ -104,7 +106,13 @@ export const Session = z.intersection(
     name: z.string().optional(),
     tags: z.record(z.string(), z.string()).optional(),
     start_url: z.string().optional(),
-    proxy_id: z.string().optional(),
+    region: BrowserPoolSpec.shape.region.unwrap().describe("The region of the session's pool."),
+    proxy_id: z.string().optional().describe("The same as proxy.id."),
+    proxy: z.object({ id: z.string() }).optional().describe("The proxy that all traffic takes; left out: none."),
+    profile: ProfileRecord.optional().describe(
+      "The profile that was loaded. Of an ended session left out when it is gone.",
+    ),
+    profile_save_changes: z.boolean().optional().describe("Whether the browser's state is saved to the profile."),
     telemetry: TelemetryWire.optional(),
     pool: PoolRef.optional(),
     vaults: z

@@ -15,6 +15,9 @@ import { maxGuidance, maxUrlLength, recipeFields } from "./site-recipe.ts";
 /** Trials of one run, at most. */
 export const maxTrials = 60;
 
+/** Longest time of one run, ms; then it ends as inconclusive. */
+export const analysisRunMs = 30 * 60 * 1000;
+
 /** How long an ended analysis can be read, ms. */
 export const endedAnalysisLifeMs = 24 * 60 * 60 * 1000;
 

@@ -71,7 +71,9 @@ export type ItemRecord = z.infer<typeof ItemRecord>;
 export const ItemEventRecord = z.object({
   id: z.string().describe("Send it as `after` to get the events that follow."),
   time: z.iso.datetime(),
+  created_at: z.iso.datetime().describe("The same as time."),
   type: z.enum(["created", "deleted", "fill"]),
+  name: z.string().describe("The same as type."),
   actor: z.object({ id: z.string(), name: z.string().optional() }).describe("The API key of the request."),
   item: z.string().describe("The item's key."),
   browser_id: z.string().optional(),

@@ -33,6 +33,7 @@ import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { CallerLimits } from "./limits/caller-limits.ts";
 import type { WatchedObjects } from "./objects/watched-objects.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
+import type { CachedProfiles } from "./profiles/cached-profiles.ts";
 import type { Projects } from "./projects/projects.ts";
 import type { ProxyChecks } from "./proxies/proxy-checks.ts";
 import type { SiteIndex } from "./registry/site-index.ts";
@@ -57,6 +58,7 @@ export type ServiceDeps = {
   /** Chrome policies that are kept outside their pools. */
   policies: PolicyReader;
   projects: Projects;
+  profiles: CachedProfiles;
   apiKeys: ApiKeys;
   callerLimits: CallerLimits;
   store: LeaseStore;

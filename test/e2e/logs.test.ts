@@ -40,6 +40,25 @@ test("the SDK reads a log by both of its names, and follows it to the end of its
   expect(messages).toEqual(["info lease bound"]);
 });
 
+// HTTP-41
+test("below the session's base_url its token reads the log, and no other token does", async () => {
+  const lease = (name: string) => stack.kernel.browserPools.acquire(pool, { acquire_timeout_seconds: 60, name });
+  const session = await lease("below");
+  const below = new URL(`${session.base_url}/logs/stream?${new URLSearchParams(agentLog)}`);
+  expect((await fetch(below)).status).toBe(401);
+  const token = new URL(session.cdp_ws_url).searchParams.get("jwt") ?? "";
+  below.searchParams.set("jwt", token);
+  const read = await fetch(below);
+  expect([read.status, await read.text()]).toEqual([200, expect.stringContaining('"message":"info lease bound"')]);
+  below.searchParams.delete("source");
+  expect((await fetch(below)).status).toBe(400);
+  await release(session.session_id);
+  const next = await lease("next");
+  const other = new URL(`${next.base_url}/logs/stream?${new URLSearchParams({ ...agentLog, jwt: token })}`);
+  expect((await fetch(other)).status).toBe(401);
+  await release(next.session_id);
+});
+
 // LOG-4
 test("other names, other sessions and other callers get no log", async () => {
   const session = await acquire();

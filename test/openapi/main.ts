@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { locateSchemathesis } from "../../scripts/setup/schemathesis.mjs";
+import { locatePython } from "../../scripts/setup/python-environments.mjs";
 import { UsageError } from "../support/command-line.ts";
 import { startLocalStack } from "../support/local-stack.ts";
 import { type Options, parseOptions, usage } from "./options.ts";
@@ -83,7 +83,7 @@ const runSeed = async (program: string, seed: number, { seconds }: Options, sign
 };
 
 const run = async (options: Options): Promise<number> => {
-  const program = locateSchemathesis(root, process.env);
+  const program = locatePython("schemathesis", root, process.env);
   if (!program) {
     const way = "the set-up says above why; it needs Python 3.10 or newer with venv, and PyPI";
     console.log(`${options.ifPossible ? "skipped" : "failed"}: Schemathesis is not installed (${way})`);

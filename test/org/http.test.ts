@@ -196,7 +196,15 @@ describe("limits", () => {
       waiting_acquires: { per_key: 500, per_project: 1000 },
       kept_answer_bytes: { per_key: 32e6, per_project: 64e6 },
       connections_per_project: 2500,
+      auth_connections_used: expect.any(Number),
+      max_auth_connections: null,
+      vaults_used: expect.any(Number),
+      max_vaults: null,
+      min_health_check_interval_seconds: 300,
     });
+    for (const name of ["one", "two"])
+      expect((await api.call("POST", "/vaults", { body: { name } })).status).toBeLessThan(300);
+    expect((await api.call("GET", "/org/limits")).body).toMatchObject({ vaults_used: Number(body.vaults_used) + 2 });
   });
 });
 
@@ -224,6 +232,23 @@ describe("API keys", () => {
     expect((await api.call("GET", "/org/limits", { key })).status).toBe(401);
     await expect(apiKeys.retrieve(created.id)).rejects.toMatchObject({ status: 404 });
     expect((await apiKeys.retrieve(created.id, { include_deleted: true })).deleted_at).toEqual(time);
+  });
+
+  // ORG-10
+  test("are found by a name that one key alone has", async () => {
+    const { id } = await api.client().apiKeys.create({ name: "named once" });
+    const path = `/org/api_keys/${encodeURIComponent("named once")}`;
+    expect(await api.call("GET", path)).toMatchObject({ status: 200, body: { id } });
+    const twin = await api.client().apiKeys.create({ name: "named once" });
+    for (const [method, body] of [["GET"], ["PATCH", { name: "x" }], ["DELETE"]] as const)
+      expect(await api.call(method, path, { body })).toMatchObject({
+        status: 400,
+        body: { code: "ambiguous_api_key_name", message: expect.stringContaining(twin.id) },
+      });
+    expect((await api.call("DELETE", `/org/api_keys/${twin.id}`)).status).toBe(204);
+    expect((await api.call("DELETE", path)).status).toBe(204);
+    expect((await api.call("GET", path)).status).toBe(404);
+    expect((await api.call("DELETE", "/org/api_keys/test")).status).toBe(409);
   });
 
   // ORG-6

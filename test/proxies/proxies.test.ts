@@ -111,10 +111,28 @@ describe("the public client", () => {
     await client.proxies.delete(twin.id ?? "");
   });
 
-  test("gets 404 for a name, an unknown id and another project's", async () => {
+  // PROXY-11
+  test("finds a proxy by its name, and no other where several have it", async () => {
+    const { id } = await created({ ...custom(), name: "by name" });
+    const path = `/proxies/${encodeURIComponent("by name")}`;
+    expect(await parts.call("GET", path)).toMatchObject({ status: 200, body: { id } });
+    expect(await parts.call("POST", `${path}/check`)).toMatchObject({ status: 200, body: { id } });
+    const twin = await created({ ...custom(), name: "by name" });
+    for (const [method, body] of [["GET"], ["PATCH", { name: "x" }], ["DELETE"]] as const)
+      expect(await parts.call(method, path, body)).toMatchObject({
+        status: 400,
+        body: { code: "ambiguous_proxy_name", message: expect.stringContaining(twin.id) },
+      });
+    await created({ ...custom(), name: id });
+    expect(await parts.call("GET", `/proxies/${id}`)).toMatchObject({ body: { id, name: "by name" } });
+    expect(await parts.call("PATCH", `/proxies/${twin.id}`, { name: "twin" })).toMatchObject({ status: 200 });
+    expect((await parts.call("DELETE", path)).status).toBe(204);
+    await eventually("the proxy is gone", async () => (await stored(id)) === undefined);
+  });
+
+  test("gets 404 for an unknown id or name, and another project's", async () => {
     const { id } = await created({ ...custom(), name: "addressed" });
     for (const [method, path] of [
-      ["GET", "/proxies/addressed"],
       ["GET", "/proxies/none"],
       ["PATCH", "/proxies/none"],
       ["DELETE", "/proxies/none"],
@@ -125,7 +143,8 @@ describe("the public client", () => {
         `${method} ${path}`,
       ).toBe(404);
     for (const method of ["GET", "DELETE"])
-      expect((await parts.call(method, `/proxies/${id}`, undefined, parts.other.projectId)).status).toBe(404);
+      for (const one of [id, "addressed"])
+        expect((await parts.call(method, `/proxies/${one}`, undefined, parts.other.projectId)).status).toBe(404);
     expect((await parts.call("GET", "/proxies", undefined, parts.other.projectId)).body).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** Analyses over HTTP, of the sites of a small internet, by real browsers and proxies. Which sites get what: internet/. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserKind } from "../../src/resources/browser.ts";
-import type { AnalysisRecord } from "../../src/resources/registry-wire.ts";
+import type { AnalysisSummary } from "../../src/resources/registry-wire.ts";
 import { analysisName, siteAnalysisKind } from "../../src/resources/site-analysis.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -26,12 +26,12 @@ test(
     const url = analyses.internet.url("open-shop");
     const { analysis: begun, recommendation, target } = await analyses.resolve(url);
     expect([begun.run, recommendation, target.domain]).toEqual([1, null, "open-shop.example"]);
-    expect(begun.ended_at).toBeUndefined();
+    expect(begun.finished_at).toBeNull();
     expect((await analyses.lookup(url)).recommendation).toBeNull();
     // The same analysis, however it is spelled.
     expect((await analyses.resolve(url.replace("http", "HTTP").replace(/\/$/, "//?a=1"))).analysis.id).toBe(begun.id);
     const done = await analyses.ended(begun.id);
-    expect(done).toMatchObject({ status: "succeeded", outcome: "recommendation", run: 1, target });
+    expect(done).toMatchObject({ status: "completed", outcome: "recommendation", run: 1, target });
     expect(trialCounts(done)).toEqual({ "headless direct accessed ordinary": 3 });
     const found = await analyses.lookup(url);
     expect(found.working_configurations).toHaveLength(1);
@@ -43,10 +43,23 @@ test(
       evidence: { success_rate: 1, sample_size: 3, run_count: 1, last_supported_at: done.trials.at(-1)?.started_at },
     });
     expect((await analyses.lookup(`${url}another/page`)).recommendation).toMatchObject({ match_scope: "host" });
-    expect(await analyses.call<AnalysisRecord[]>("GET", "/config-registry/analyses?status=succeeded")).toContainEqual(
-      done,
-    );
-    expect(await analyses.call<AnalysisRecord[]>("GET", `/config-registry/analyses?query=${begun.id}`)).toEqual([done]);
+    const { target: _, ...analysis } = done;
+    const listed = (query: string) => analyses.call<AnalysisSummary[]>("GET", `/config-registry/analyses?${query}`);
+    expect(await listed("status=completed")).toContainEqual({ analysis, target });
+    expect(await listed(`query=${begun.id}`)).toEqual([{ analysis, target }]);
+    expect(await listed("search=OPEN-shop")).toEqual([{ analysis, target }]);
+    expect(await analyses.call("GET", `/config-registry/analyses/${begun.id}`)).toEqual({ ...found, analysis });
+    expect(await analyses.call("GET", "/config-registry?search=open-SHOP")).toEqual([
+      {
+        target: target.normalized,
+        analysis_id: begun.id,
+        analysis_status: "completed",
+        last_requested_at: done.created_at,
+        recommendation: found.recommendation,
+        recommended_config_label: "headless, direct",
+        success_rate: 1,
+      },
+    ]);
     // Only once more, with the same id and one more run in the evidence.
     const again = await analyses.resolve(url);
     expect(again).toMatchObject({
@@ -60,7 +73,7 @@ test(
     });
     const sites = await analyses.call<{ target: string; scope: string }[]>(
       "GET",
-      "/config-registry?query=OPEN-shop&limit=10",
+      "/config-registry/sites?query=OPEN-shop&limit=10",
     );
     expect(sites.map(({ scope, target: name }) => `${scope} ${name}`).sort()).toEqual([
       "domain open-shop.example",
@@ -164,7 +177,7 @@ test(
     expect(evidence).toMatchObject({ accessed: 3, blocked: 0, run_count: 1 });
     const [, known] = await analyses.call<{ configurations: { evidence: { accessed: number; blocked: number } }[] }[]>(
       "GET",
-      "/config-registry?query=no-data-centres",
+      "/config-registry/sites?query=no-data-centres",
     );
     const judged = known?.configurations.reduce((sum, { evidence: each }) => sum + each.accessed + each.blocked, 0);
     expect(judged).toBe(done.trials.filter(({ verdict }) => verdict !== "inconclusive").length);

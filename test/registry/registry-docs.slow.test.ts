@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AnalysisRecord, LookupAnswer, ResolveAnswer } from "../../src/resources/registry-wire.ts";
+import type { AnalysisAnswer, LookupAnswer } from "../../src/resources/registry-wire.ts";
 import { SiteLine } from "../../src/resources/site-evidence.ts";
 import { docExamples } from "../support/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
@@ -81,10 +81,13 @@ test("knowledge is given as YAML, taught by kubectl, and looked up", async () =>
 
 test("the settings start analyses, and an analysis is asked for by its id", async () => {
   const begun = await run("/config-registry/resolve", { ID: "none" });
-  const { analysis } = JSON.parse(begun.slice(0, begun.indexOf('{"code"'))) as ResolveAnswer;
+  const { analysis } = JSON.parse(begun.slice(0, begun.indexOf('{"code"'))) as AnalysisAnswer;
   const both = await run("/config-registry/resolve", { ID: analysis.id });
-  const read = JSON.parse(both.slice(both.lastIndexOf('{"id"'))) as AnalysisRecord;
-  expect(read).toMatchObject({ id: analysis.id, run: 1, target: { normalized: "https://www.shop.example/basket" } });
+  const read = JSON.parse(both.slice(both.lastIndexOf('{"target"'))) as AnalysisAnswer;
+  expect(read).toMatchObject({
+    analysis: { id: analysis.id, run: 1 },
+    target: { normalized: "https://www.shop.example/basket" },
+  });
 });
 
 test("an export can be imported elsewhere, and the example of a line is one", async () => {

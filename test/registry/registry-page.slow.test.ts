@@ -119,13 +119,13 @@ test(
     expect(call.status).toBe(200);
     await page.goto(`${stack.url}/registry/analyses`);
     expect(await textOf("section h2")).toEqual([url]);
-    expect((await textOf("section p"))[0]).toMatch(/^Run 1, (pending|running)\./);
+    expect((await textOf("section p"))[0]).toMatch(/^Run 1, (waiting|running)\./);
     await eventually(
       "it has ended",
       async () => {
         await page.reload();
         return (await textOf("section p"))[0]?.startsWith(
-          "Run 1, succeeded: recommendation: a configuration reached the site",
+          "Run 1, completed: recommendation: a configuration reached the site",
         );
       },
       analyzedWithinMs,

@@ -123,7 +123,7 @@ test("a session with consent adds its first navigation to what is known, and no 
   const evidence = { accessed: 4, blocked: 0, sample_size: 4, run_count: 2 };
   const { recommendation } = await lookup(url);
   expect(recommendation).toMatchObject({ match_scope: "exact", browser: { headless: true }, evidence });
-  const sites = await call<object[]>("GET", "/config-registry?query=open-shop&scope=host");
+  const sites = await call<object[]>("GET", "/config-registry/sites?query=open-shop&scope=host");
   expect(sites).toMatchObject([{ target: "open-shop.example", configurations: [{ eligible: true, evidence }] }]);
 
   await session([url]);

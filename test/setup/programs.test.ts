@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { locatePython } from "../../scripts/setup/python-environments.mjs";
 import {
   cachedProgramPath,
   chartProgramVersions,
@@ -14,7 +15,7 @@ import {
   storeProgramVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
-import { createSandbox, eventually, fakeGo, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
+import { createSandbox, eventually, fakeGo, fakePython, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
 
 let sandbox: Sandbox;
 
@@ -59,13 +60,15 @@ describe("building the control plane", () => {
     expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
   });
 
-  test("adds the S3 server and the collector only for the tests", async () => {
+  test("adds the S3 server, the collector and the Python client only for the tests", async () => {
     fakeGo(sandbox);
+    fakePython(sandbox);
     expect((await sandbox.setUp(["--tests"])).code).toBe(0);
     const added = Object.entries({ ...storeProgramVersions, ...receiverProgramVersions }).map(
       ([name, version]) => `${name}-${version}`,
     );
     expect(cached()).toEqual([...whole, ...added].sort());
+    expect(locatePython("python-client", repository, sandbox.env)).toMatch(/python-client-[0-9a-f]{8}\/bin\/python$/);
     expect(await sandbox.setUp(["--tests"])).toEqual({ code: 0, output: "" });
   });
 

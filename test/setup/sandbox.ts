@@ -112,6 +112,12 @@ while [ "$1" != -o ]; do shift; done
 echo '#!/bin/sh' >"$2"`,
   );
 
+/** Puts a Python on PATH that makes empty environments, and installs all that it is asked for. */
+export const fakePython = (sandbox: Sandbox): void => {
+  for (const name of ["mkdir", "cp"]) sandbox.link(name);
+  sandbox.program("python3", `if [ "$1 $2" = "-m venv" ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi`);
+};
+
 /** Resolves when `condition` holds; rejects after 20 s. */
 export const eventually = async (condition: () => boolean): Promise<void> => {
   for (const giveUpAtMs = Date.now() + 20_000; !condition(); ) {

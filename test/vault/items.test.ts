@@ -424,7 +424,9 @@ describe("events of an item", () => {
       {
         id: expect.stringMatching(/^\d+-\d+$/),
         time: expect.stringMatching(/Z$/),
+        created_at: events[0].time,
         type: "created",
+        name: "created",
         actor: { id: expect.stringMatching(/^k/), name: "test" },
         item: key,
       },

@@ -10,14 +10,11 @@ import type { AnalysisSettings } from "../../domain/registry/analysis-settings.t
 import type { EligibleRules } from "../../domain/registry/recommend.ts";
 import { guidanceOf, nextStep, type PlanRules, runResults } from "../../domain/registry/trial-plan.ts";
 import type { EvidenceStore } from "../../registry/evidence-store.ts";
-import type { AnalysisOutcome, SiteAnalysis } from "../../resources/site-analysis.ts";
+import { type AnalysisOutcome, analysisRunMs, type SiteAnalysis } from "../../resources/site-analysis.ts";
 import type { Analyzer } from "./life.ts";
 import { deleteScreenshots } from "./screenshots.ts";
 import { deleteLeftovers, runTrial, type TrialDeps } from "./trial.ts";
 import { isoOf, type StatusDeps, writeStatus } from "./write-status.ts";
-
-/** Longest time of one run, ms. */
-const runLimitMs = 30 * 60_000;
 
 export type RunDeps = TrialDeps &
   StatusDeps & {
@@ -81,7 +78,7 @@ const workOff = async (analysis: SiteAnalysis, deps: RunDeps, signal: AbortSigna
     const trials = current.status?.trials ?? [];
     const step = nextStep(trials, plan);
     if (step.do === "end") return finish(current, step, deps, signal);
-    if (deps.now() - Date.parse(current.status?.startedAt ?? "") > runLimitMs)
+    if (deps.now() - Date.parse(current.status?.startedAt ?? "") > analysisRunMs)
       return finish(current, { outcome: "inconclusive", message: "it took too long" }, deps, signal);
     const trial = await runTrial({ analysis: current, recipe: step.recipe, number: trials.length }, deps, signal);
     current = await writeStatus(current, { phase: "Running", trials: [...trials, trial] }, deps);

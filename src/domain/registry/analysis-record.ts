@@ -1,6 +1,12 @@
 /** Analyses as the HTTP API shows them. */
 import type { AnalysisRecord, NoRecommendation } from "../../resources/registry-wire.ts";
-import { hasEnded, type SiteAnalysis, type Trial } from "../../resources/site-analysis.ts";
+import {
+  analysisRunMs,
+  hasEnded,
+  type SiteAnalysis,
+  type SiteAnalysisStatus,
+  type Trial,
+} from "../../resources/site-analysis.ts";
 import { browserRecord, proxyRecipe } from "./recommendation-record.ts";
 
 const trialRecord = ({ browser, proxy, verdict, reason, httpStatus, startedAt, durationMs }: Trial) => ({
@@ -13,22 +19,29 @@ const trialRecord = ({ browser, proxy, verdict, reason, httpStatus, startedAt, d
   duration_ms: durationMs,
 });
 
-const statuses = { Pending: "pending", Running: "running", Succeeded: "succeeded", Failed: "failed" } as const;
+const statuses = { Pending: "running", Running: "running", Succeeded: "completed", Failed: "failed" } as const;
 
-/** A status of an earlier run says nothing about the one that is asked for. */
-export const analysisRecord = ({ metadata, spec, status: stored }: SiteAnalysis): AnalysisRecord => {
+const failureOf = ({ phase, message }: Pick<SiteAnalysisStatus, "phase" | "message">) =>
+  phase === "Failed" && { failure: { code: "analysis_failed", message: message ?? "it could not be carried out" } };
+
+/** `now`: ms since 1970. A status of an earlier run says nothing about the one that is asked for. */
+export const analysisRecord = ({ metadata, spec, status: stored }: SiteAnalysis, now: number): AnalysisRecord => {
   const status = stored?.run === spec.run ? stored : undefined;
-  const { normalized, host, domain } = spec.target;
+  const { phase = "Pending", startedAt, endedAt, outcome, message } = status ?? {};
+  const begins = startedAt ?? endedAt;
+  const endsMs = (begins === undefined ? now : Date.parse(begins)) + analysisRunMs;
   return {
     id: metadata.name,
-    target: { normalized, host, domain },
-    status: statuses[status?.phase ?? "Pending"],
+    status: statuses[phase],
     run: spec.run,
-    requested_at: spec.requestedAt,
-    ...(status?.startedAt !== undefined && { started_at: status.startedAt }),
-    ...(status?.endedAt !== undefined && { ended_at: status.endedAt }),
-    ...(status?.outcome !== undefined && { outcome: status.outcome }),
-    ...(status?.message !== undefined && { message: status.message }),
+    created_at: spec.requestedAt,
+    ...(startedAt !== undefined && { started_at: startedAt }),
+    finished_at: endedAt ?? null,
+    expires_at: new Date(endsMs).toISOString(),
+    intent: null,
+    ...failureOf({ phase, message }),
+    ...(outcome !== undefined && { outcome }),
+    ...(message !== undefined && { message }),
     trials: (status?.trials ?? []).map(trialRecord),
   };
 };

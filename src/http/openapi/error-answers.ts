@@ -11,6 +11,8 @@ const codeTexts: Record<ErrorCode, string> = {
   not_supported_here: "This installation can't carry out a setting of the request; `details` names each one.",
   field_unavailable: "The item has no value of this name.",
   page_not_found: "No open page has this URL.",
+  ambiguous_proxy_name: "Several proxies have this name; give the id.",
+  ambiguous_api_key_name: "Several API keys have this name; give the id.",
   page_ambiguous: "More than one open page matches.",
   invalid_selector: "A given selector is not a CSS selector.",
   element_not_found: "A selector matches nothing in the page and its frames.",

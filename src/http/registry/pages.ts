@@ -1,5 +1,6 @@
 /** The pages about the config registry, on the ops port: plain HTML that works without scripts. */
 
+import { configurationName } from "../../domain/registry/recommendation-record.ts";
 import type { AnalysisRecord, SiteRecord } from "../../resources/registry-wire.ts";
 import type { RecentRun } from "../../resources/site-evidence.ts";
 import { maxUrlLength } from "../../resources/site-recipe.ts";
@@ -20,16 +21,6 @@ ${body}
   });
 
 type Configuration = SiteRecord["configurations"][number];
-
-const nameOf = ({ browser, proxy }: Pick<Configuration, "browser" | "proxy">): string => {
-  const country = proxy.mode === "managed" ? proxy.create.config?.country : undefined;
-  return [
-    browser.headless ? "headless" : "headful",
-    ...(browser.stealth ? ["stealth"] : []),
-    ...(browser.gpu ? ["gpu"] : []),
-    proxy.mode === "direct" ? "direct" : `${proxy.create.type} proxy${country ? ` in ${country}` : ""}`,
-  ].join(", ");
-};
 
 /** Whether lookups recommend it. */
 const worksText = ({ eligible, evidence: { accessed, sample_size } }: Configuration): string => {
@@ -52,7 +43,7 @@ const siteRow = (site: SiteRecord): Html => {
   const [first] = site.configurations;
   return html`        <tr>
           <td><a href="${siteUrl(site)}">${site.target}</a></td><td>${site.scope}</td>
-          <td>${first ? nameOf(first) : "none"}</td><td>${first ? worksText(first) : ""}</td>
+          <td>${first ? configurationName(first) : "none"}</td><td>${first ? worksText(first) : ""}</td>
           <td>${first ? successText(first) : ""}</td><td>${first?.evidence.sample_size ?? ""}</td>
           <td>${first ? time(first.evidence.last_observed_at) : ""}</td>
         </tr>
@@ -116,7 +107,7 @@ const chart = (runs: readonly RecentRun[]): Html => {
 const configurationRow = (configuration: Configuration, runs: readonly RecentRun[]): Html => {
   const { accessed, blocked, inconclusive, run_count, last_observed_at } = configuration.evidence;
   return html`          <tr>
-            <td>${nameOf(configuration)}</td><td>${worksText(configuration)}</td><td>${successText(configuration)}</td><td>${accessed}</td><td>${blocked}</td>
+            <td>${configurationName(configuration)}</td><td>${worksText(configuration)}</td><td>${successText(configuration)}</td><td>${accessed}</td><td>${blocked}</td>
             <td>${inconclusive}</td><td>${run_count}</td><td>${time(last_observed_at)}</td><td>${chart(runs)}</td>
           </tr>
 `;
@@ -127,16 +118,24 @@ const trialRow = ({ id, trials }: AnalysisRecord, index: number, hasScreenshot: 
   if (!trial) return html``;
   const source = `/registry/screenshots/${id}/${index}`;
   return html`            <tr class="${trial.verdict}">
-              <td>${nameOf(trial)}</td><td>${trial.verdict}</td><td>${trial.reason}</td><td>${trial.http_status ?? ""}</td>
+              <td>${configurationName(trial)}</td><td>${trial.verdict}</td><td>${trial.reason}</td><td>${trial.http_status ?? ""}</td>
               <td>${(trial.duration_ms / 1000).toFixed(1)} s</td><td>${time(trial.started_at)}</td>
               <td>${hasScreenshot ? html`<a href="${source}"><img loading="lazy" src="${source}" alt="What trial ${index + 1} showed" width="160"></a>` : ""}</td>
             </tr>
 `;
 };
 
-const analysisSection = ({ analysis, screenshots }: AnalysisView): Html => html`      <section id="${analysis.id}">
-        <h2>${analysis.target.normalized}</h2>
-        <p>Run ${analysis.run}, ${analysis.status}${[analysis.outcome, analysis.message].map((said) => (said ? `: ${said}` : ""))}. Asked for ${time(analysis.requested_at)}.</p>
+/** How far a run is. */
+const stateOf = ({ status, started_at }: AnalysisRecord): string =>
+  status === "running" && started_at === undefined ? "waiting" : status;
+
+const analysisSection = ({
+  analysis,
+  target,
+  screenshots,
+}: AnalysisView): Html => html`      <section id="${analysis.id}">
+        <h2>${target.normalized}</h2>
+        <p>Run ${analysis.run}, ${stateOf(analysis)}${[analysis.outcome, analysis.message].map((said) => (said ? `: ${said}` : ""))}. Asked for ${time(analysis.created_at)}.</p>
         <table>
           <thead><tr><th>Configuration</th><th>Verdict</th><th>Reason</th><th>Status</th><th>Took</th><th>Began</th><th>Screenshot</th></tr></thead>
           <tbody>

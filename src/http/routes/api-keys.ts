@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { apiKeyId } from "../../services/api-keys/change-api-key.ts";
 import { createApiKey } from "../../services/api-keys/create-api-key.ts";
 import { daysUntil } from "../../services/api-keys/days-until.ts";
 import { deleteApiKey } from "../../services/api-keys/delete-api-key.ts";
@@ -24,7 +25,9 @@ const path = "/org/api_keys/{id}";
 /** Default number of days for which a rotated key still works. */
 const defaultGraceDays = 7;
 
-const ApiKeyParams = z.object({ id: z.string().min(1).max(255).describe("The key's id.") });
+const ApiKeyParams = z.object({
+  id: z.string().min(1).max(255).describe("The key's id, or its name where no other key has it."),
+});
 const ApiKey = { description: "The API key, masked", schema: ApiKeyWire };
 const NewApiKey = { description: "The API key; the key itself is shown only here", schema: CreatedApiKeyWire };
 
@@ -97,11 +100,11 @@ export const getApiKeyRoute = defineRoute(
     params: ApiKeyParams,
     query: z.object({ include_deleted: flag.optional().describe("Also a deleted key.") }),
     answers: { 200: ApiKey },
-    errors: ["bad_request", "not_found"],
+    errors: ["bad_request", "ambiguous_api_key_name", "not_found"],
   },
   async ({ params, query, deps }) => ({
     status: 200,
-    body: apiKeyAnswer(getApiKey(params.id, query.include_deleted ?? false, deps)),
+    body: apiKeyAnswer(getApiKey(apiKeyId(params.id, deps), query.include_deleted ?? false, deps)),
   }),
 );
 
@@ -117,11 +120,13 @@ export const updateApiKeyRoute = defineRoute(
     params: ApiKeyParams,
     body: UpdateApiKey,
     answers: { 200: ApiKey },
-    errors: ["bad_request", "not_found", "conflict"],
+    errors: ["bad_request", "ambiguous_api_key_name", "not_found", "conflict"],
   },
   async ({ params, body, principal, deps }) => ({
     status: 200,
-    body: apiKeyAnswer(viewApiKey(await updateApiKey(params.id, { ...body, updatedBy: principal.keyId }, deps), deps)),
+    body: apiKeyAnswer(
+      viewApiKey(await updateApiKey(apiKeyId(params.id, deps), { ...body, updatedBy: principal.keyId }, deps), deps),
+    ),
   }),
 );
 
@@ -136,10 +141,10 @@ export const deleteApiKeyRoute = defineRoute(
     summary: "Delete an API key; it stops working at once",
     params: ApiKeyParams,
     answers: { 204: { description: "Done" } },
-    errors: ["not_found", "conflict"],
+    errors: ["ambiguous_api_key_name", "not_found", "conflict"],
   },
   async ({ params, principal, deps }) => {
-    await deleteApiKey(params.id, principal.keyId, deps);
+    await deleteApiKey(apiKeyId(params.id, deps), principal.keyId, deps);
     return { status: 204 };
   },
 );
@@ -156,12 +161,12 @@ export const rotateApiKeyRoute = defineRoute(
     params: ApiKeyParams,
     body: RotateApiKey,
     answers: { 201: NewApiKey },
-    errors: ["bad_request", "not_found", "project_not_found"],
+    errors: ["bad_request", "ambiguous_api_key_name", "not_found", "project_not_found"],
   },
   async ({ params, body, principal, deps }) => {
     const graceDays = body.expire_in_days ?? defaultGraceDays;
     const rotation = { daysToExpire: body.days_to_expire, graceDays, rotatedBy: principal.keyId };
-    const { record, key } = await rotateApiKey(params.id, rotation, deps);
+    const { record, key } = await rotateApiKey(apiKeyId(params.id, deps), rotation, deps);
     return { status: 201, body: { ...apiKeyAnswer(viewApiKey(record, deps)), key } };
   },
 );

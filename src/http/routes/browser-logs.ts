@@ -1,8 +1,7 @@
-import { z } from "zod";
 import { AppError, invalidInput } from "../../errors.ts";
 import { LogEvent, LogStreamQuery } from "../../resources/log-wire.ts";
 import { streamLogs } from "../../services/sessions/stream-logs.ts";
-import { defineRoute, type ServerEvent } from "../route.ts";
+import { defineSessionStream, type ServerEvent } from "../route.ts";
 
 /** The logs by both of their names. */
 const logs = {
@@ -29,25 +28,20 @@ const serverEvents = async function* (lines: AsyncIterable<LogEvent>): AsyncGene
   for await (const data of lines) yield { data };
 };
 
-/** `browsers.logs.stream` of the SDK. */
-export const streamLogsRoute = defineRoute(
+/** `browsers.logs.stream` of the public clients. */
+export const streamLogsRoute = defineSessionStream(
   {
-    method: "get",
-    path: "/browsers/{id_or_name}/logs/stream",
+    name: "logs/stream",
     operationId: "streamBrowserLogs",
-    tag: "Browsers",
-    scope: "project",
-    permission: "browsers:use",
     summary: "Stream a log of a browser session",
-    params: z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") }),
     query: LogStreamQuery,
     answers: {
       200: { description: "The lines of the log, each an event; they end with the session", events: LogEvent },
     },
     errors: ["bad_request", "not_found", "unavailable"],
   },
-  async ({ params, query, project, deps, signal }) => {
-    const asked = { idOrName: params.id_or_name, source: logOf(query), follow: query.follow === "true" };
-    return { status: 200, events: serverEvents(await streamLogs(asked, project, deps, signal)) };
+  async (found, { query }, deps, signal) => {
+    const asked = { source: logOf(query), follow: query.follow === "true" };
+    return serverEvents(await streamLogs(found, asked, deps, signal));
   },
 );

@@ -1,13 +1,12 @@
 /** The telemetry of sessions, as the public SDK reads it (`browsers.telemetry`). */
 import { z } from "zod";
 import { eventCategories, TelemetryRecord } from "../../resources/telemetry-event.ts";
-import type { ServiceDeps } from "../../services/service-deps.ts";
-import { type FoundSession, findSession } from "../../services/sessions/find-session.ts";
+import { findSession } from "../../services/sessions/find-session.ts";
 import { type BeginAt, followEvents } from "../../services/telemetry/follow-events.ts";
 import { readEvents } from "../../services/telemetry/read-events.ts";
 import { listInQuery } from "../middleware/validate.ts";
 import { Paging } from "../paging.ts";
-import { defineRoute, type ServerEvent } from "../route.ts";
+import { defineRoute, defineSessionStream, type ServerEvent } from "../route.ts";
 
 const tag = "Browsers";
 const scope = "project";
@@ -76,26 +75,11 @@ const framed = async function* (records: AsyncIterable<TelemetryRecord>): AsyncG
   for await (const record of records) yield { id: String(record.seq), data: record };
 };
 
-type Asked = { lastEventId: string | undefined; replay: string | undefined };
-
-/** The events of an active session as a stream. Where it begins is settled when this resolves. */
-export const telemetryEvents = async (
-  found: FoundSession,
-  { lastEventId, replay }: Asked,
-  deps: ServiceDeps,
-  signal: AbortSignal,
-): Promise<AsyncIterable<ServerEvent>> => framed(await followEvents(found, beginOf(lastEventId, replay), deps, signal));
-
-export const streamTelemetryRoute = defineRoute(
+export const streamTelemetryRoute = defineSessionStream(
   {
-    method: "get",
-    path: "/browsers/{id_or_name}/telemetry/stream",
+    name: "telemetry/stream",
     operationId: "streamTelemetryEvents",
-    tag,
-    scope,
-    permission: "browsers:use",
     summary: "Follow the telemetry events of a browser session as they come",
-    params: TelemetryParams,
     query: z.object({
       replay: z
         .string()
@@ -107,8 +91,6 @@ export const streamTelemetryRoute = defineRoute(
     answers: { 200: { description: "The events, until the session ends", events: TelemetryRecord } },
     errors: ["bad_request", "not_found"],
   },
-  async ({ params, query, lastEventId, project, deps, signal }) => {
-    const found = await findSession(params.id_or_name, { project }, deps);
-    return { status: 200, events: await telemetryEvents(found, { lastEventId, replay: query.replay }, deps, signal) };
-  },
+  async (found, { query, lastEventId }, deps, signal) =>
+    framed(await followEvents(found, beginOf(lastEventId, query.replay), deps, signal)),
 );

@@ -1,14 +1,18 @@
 import { z } from "zod";
 import {
+  AnalysisAnswer,
   AnalysisRecord,
+  AnalysisSummary,
   LookupAnswer,
   LookupRequest,
-  ResolveAnswer,
+  RecommendationSummary,
   ResolveRequest,
   SiteRecord,
+  summarySorts,
 } from "../../resources/registry-wire.ts";
 import { siteScopes } from "../../resources/site-recipe.ts";
 import { fetchAnalysis, listAnalyses } from "../../services/registry/fetch-analysis.ts";
+import { listRecommendations } from "../../services/registry/list-recommendations.ts";
 import { listSites } from "../../services/registry/list-sites.ts";
 import { lookupSite } from "../../services/registry/lookup-site.ts";
 import { resolveSite } from "../../services/registry/resolve-site.ts";
@@ -50,7 +54,7 @@ export const resolveSiteRoute = defineRoute(
     permission: "registry:analyze",
     summary: "Have a URL analyzed",
     body: ResolveRequest,
-    answers: { 200: { description: "The analysis of the target, and what is known now", schema: ResolveAnswer } },
+    answers: { 200: { description: "The analysis of the target, and what is known now", schema: AnalysisAnswer } },
     errors: ["bad_request", "not_supported_here", "conflict", "too_many_requests"],
   },
   async ({ body, project, deps }) => ({ status: 200, body: await resolveSite(body, project, deps) }),
@@ -70,7 +74,7 @@ export const listAnalysesRoute = defineRoute(
       search,
       status: AnalysisRecord.shape.status.optional(),
     }),
-    answers: { 200: { description: "The analyses of the last day", schema: z.array(AnalysisRecord) } },
+    answers: { 200: { description: "The analyses of the last day", schema: z.array(AnalysisSummary) } },
     errors: ["bad_request"],
   },
   async ({ query, deps }) => pageOf(listAnalyses({ ...query, query: query.search ?? query.query }, deps), query),
@@ -86,17 +90,50 @@ export const getAnalysisRoute = defineRoute(
     permission: "registry:read",
     summary: "Get an analysis",
     params: z.object({ id: z.string().min(1).max(255).describe("The analysis's id.") }),
-    answers: { 200: { description: "The analysis with its trials so far", schema: AnalysisRecord } },
+    answers: {
+      200: {
+        description: "The analysis with its trials so far, and what is known of its target",
+        schema: AnalysisAnswer,
+      },
+    },
     errors: ["not_found"],
   },
   async ({ params, deps }) => ({ status: 200, body: await fetchAnalysis(params.id, deps) }),
 );
 
-export const listSitesRoute = defineRoute(
+export const listRecommendationsRoute = defineRoute(
   {
     method: "get",
     path: "/config-registry",
     operationId: "listConfigRegistry",
+    tag,
+    scope,
+    permission: "registry:read",
+    summary: "List the analyzed targets with what is recommended for them",
+    query: Paging.extend({
+      query: z
+        .string()
+        .max(2048)
+        .optional()
+        .describe("A part of the target in any case, or the exact id of its analysis."),
+      search,
+      sort_by: z.enum(summarySorts).default("last_requested_at").describe("What to sort by."),
+      sort_order: z.enum(["asc", "desc"]).default("desc").describe("Which way to sort."),
+    }),
+    answers: { 200: { description: "The targets of the last day", schema: z.array(RecommendationSummary) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, deps }) => {
+    const wanted = { query: query.search ?? query.query, sortBy: query.sort_by, order: query.sort_order };
+    return pageOf(listRecommendations(wanted, deps), query);
+  },
+);
+
+export const listSitesRoute = defineRoute(
+  {
+    method: "get",
+    path: "/config-registry/sites",
+    operationId: "listSites",
     tag,
     scope,
     permission: "registry:read",

@@ -1,5 +1,9 @@
 import { cachedProject } from "../../services/projects/cached-project.ts";
-import { fetchOrganizationLimits, updateOrganizationLimits } from "../../services/projects/organization-limits.ts";
+import {
+  fetchOrganizationLimits,
+  fetchOrganizationUse,
+  updateOrganizationLimits,
+} from "../../services/projects/organization-limits.ts";
 import { updateProjectLimits } from "../../services/projects/project-limits.ts";
 import {
   OrganizationLimitsWire,
@@ -31,10 +35,10 @@ export const getOrganizationLimitsRoute = defineRoute(
     answers: { 200: OrganizationLimits },
     errors: [],
   },
-  async ({ deps }) => ({
-    status: 200,
-    body: organizationLimitsAnswer(await fetchOrganizationLimits(deps), deps.config),
-  }),
+  async ({ deps }) => {
+    const [limits, use] = await Promise.all([fetchOrganizationLimits(deps), fetchOrganizationUse(deps)]);
+    return { status: 200, body: organizationLimitsAnswer(limits, use, deps.config) };
+  },
 );
 
 export const updateOrganizationLimitsRoute = defineRoute(
@@ -52,7 +56,7 @@ export const updateOrganizationLimitsRoute = defineRoute(
   },
   async ({ body, deps }) => {
     const limits = await updateOrganizationLimits(body.default_project_max_concurrent_sessions, deps);
-    return { status: 200, body: organizationLimitsAnswer(limits, deps.config) };
+    return { status: 200, body: organizationLimitsAnswer(limits, await fetchOrganizationUse(deps), deps.config) };
   },
 );
 

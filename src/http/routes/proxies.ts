@@ -11,9 +11,11 @@ import { defineRoute } from "../route.ts";
 
 const tag = "Proxies";
 const scope = "project";
-const path = "/proxies/{id}";
+const path = "/proxies/{id_or_name}";
 
-const ProxyParams = z.object({ id: z.string().min(1).max(255).describe("The proxy's id; names are not unique.") });
+const ProxyParams = z.object({
+  id_or_name: z.string().min(1).max(255).describe("The proxy's id, or its name where no other proxy has it."),
+});
 const ProxyAnswer = { description: "The proxy, without its secrets", schema: ProxyRecord };
 
 export const createProxyRoute = defineRoute(
@@ -65,11 +67,11 @@ export const getProxyRoute = defineRoute(
     summary: "Get a proxy",
     params: ProxyParams,
     answers: { 200: ProxyAnswer },
-    errors: ["not_found"],
+    errors: ["ambiguous_proxy_name", "not_found"],
   },
   async ({ params, project, deps }) => ({
     status: 200,
-    body: proxyAnswer(await fetchProxy(params.id, project, deps), deps),
+    body: proxyAnswer(await fetchProxy(params.id_or_name, project, deps), deps),
   }),
 );
 
@@ -85,11 +87,11 @@ export const updateProxyRoute = defineRoute(
     params: ProxyParams,
     body: UpdateProxy,
     answers: { 200: ProxyAnswer },
-    errors: ["bad_request", "not_found"],
+    errors: ["bad_request", "ambiguous_proxy_name", "not_found"],
   },
   async ({ params, body, project, deps }) => ({
     status: 200,
-    body: proxyAnswer(await renameProxy({ id: params.id, name: body.name }, project, deps), deps),
+    body: proxyAnswer(await renameProxy({ idOrName: params.id_or_name, name: body.name }, project, deps), deps),
   }),
 );
 
@@ -104,10 +106,10 @@ export const deleteProxyRoute = defineRoute(
     summary: "Delete a proxy and its secrets",
     params: ProxyParams,
     answers: { 204: { description: "Done" } },
-    errors: ["not_found", "conflict"],
+    errors: ["ambiguous_proxy_name", "not_found", "conflict"],
   },
   async ({ params, project, deps }) => {
-    await deleteProxy(params.id, project, deps);
+    await deleteProxy(params.id_or_name, project, deps);
     return { status: 204 };
   },
 );
@@ -124,10 +126,10 @@ export const checkProxyRoute = defineRoute(
     params: ProxyParams,
     body: CheckProxy.optional(),
     answers: { 200: { description: "The proxy with what the check has found", schema: ProxyRecord } },
-    errors: ["bad_request", "not_supported_here", "not_found", "conflict", "rate_limited"],
+    errors: ["bad_request", "not_supported_here", "ambiguous_proxy_name", "not_found", "conflict", "rate_limited"],
   },
   async ({ params, body, project, deps, signal }) => ({
     status: 200,
-    body: await checkProxy({ id: params.id, request: body, project }, deps, signal),
+    body: await checkProxy({ idOrName: params.id_or_name, request: body, project }, deps, signal),
   }),
 );

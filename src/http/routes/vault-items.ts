@@ -166,6 +166,8 @@ export const listItemEventsRoute = defineRoute(
   },
   async ({ params, query: { after, wait, limit }, project, deps, signal }) => {
     const query = { after, limit, waitMs: wait * 1000 };
-    return { status: 200, body: await readItemEvents(pathOf(params), { project, query, signal }, deps) };
+    const events = await readItemEvents(pathOf(params), { project, query, signal }, deps);
+    // The newest public clients have other names for two fields.
+    return { status: 200, body: events.map((event) => ({ ...event, created_at: event.time, name: event.type })) };
   },
 );

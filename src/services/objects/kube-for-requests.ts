@@ -53,6 +53,7 @@ export const kubeForRequests = (kube: Kube, bounds: ObjectBounds = {}): Kube => 
     ...kube,
     get: (type, ref) => translated(() => kube.get(type, ref)),
     list: (type, selection) => translated(() => kube.list(type, selection)),
+    count: (type, namespace) => translated(() => kube.count(type, namespace)),
     create: (type, object) =>
       translated(async () => {
         await requireRoomFor(type, object.metadata.namespace, { kube, bounds });

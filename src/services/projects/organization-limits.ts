@@ -2,7 +2,9 @@ import type { Limits } from "../../config.ts";
 import { invalidInput } from "../../errors.ts";
 import type { Namespace } from "../../kube/objects.ts";
 import { namespaces } from "../../kube/resource-type.ts";
+import { authConnectionKind } from "../../resources/auth-connection.ts";
 import { boundedCap, defaultCapAnnotation, readCap } from "../../resources/session-caps.ts";
+import { vaultKind } from "../../resources/vault.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 export type OrganizationLimits = {
@@ -11,6 +13,9 @@ export type OrganizationLimits = {
   /** Cap of each project without its own cap; undefined: none. Never above the organization's limit. */
   defaultProjectMaxConcurrentSessions: number | undefined;
 };
+
+/** How many objects all projects have together. */
+export type OrganizationUse = { authConnections: number; vaults: number };
 
 type Deps = Pick<ServiceDeps, "kube" | "config">;
 
@@ -24,6 +29,12 @@ const limitsOf = (
     maxConcurrentSessions,
     defaultProjectMaxConcurrentSessions: boundedCap(cap, maxConcurrentSessions),
   };
+};
+
+/** Counts the objects by one small read of each kind. */
+export const fetchOrganizationUse = async ({ kube }: Pick<ServiceDeps, "kube">): Promise<OrganizationUse> => {
+  const [authConnections, vaults] = await Promise.all([kube.count(authConnectionKind), kube.count(vaultKind)]);
+  return { authConnections, vaults };
 };
 
 /** Fetches the limits with one read. */

@@ -33,11 +33,11 @@ const keep = async (proxy: WebProxy, { status, ipAddress }: CheckResult, { kube 
  * site. Throws what `ProxyChecks.check` throws, `not_found`, and `conflict` when the proxy's Secret is not as its spec says.
  */
 export const checkProxy = async (
-  { id, request, project }: { id: string; request: CheckProxy | undefined; project: Project },
+  { idOrName, request, project }: { idOrName: string; request: CheckProxy | undefined; project: Project },
   deps: Deps,
   signal: AbortSignal,
 ): Promise<ProxyRecord> => {
-  const proxy = await fetchProxy(id, project, deps);
+  const proxy = await fetchProxy(idOrName, project, deps);
   const parent = await openParentProxy(proxy, newId(), deps);
   const { url } = request ?? {};
   const result = await deps.proxyChecks.check(parent, { url, projectId: project.id, signal });

@@ -6,11 +6,11 @@ import { fetchProxy } from "./fetch-proxy.ts";
 
 /** Deletes a proxy; the operator deletes its Secret and then removes its finalizer. Throws `not_found`, and `conflict` while it is in use. */
 export const deleteProxy = async (
-  id: string,
+  idOrName: string,
   project: Project,
   deps: Pick<ServiceDeps, "kube" | "store">,
 ): Promise<void> => {
-  const proxy = await fetchProxy(id, project, deps);
+  const proxy = await fetchProxy(idOrName, project, deps);
   await requireUnused({ kind: "Proxy", object: proxy, what: "proxy" }, project, deps);
   await deps.kube.delete(proxyKind, proxy.metadata, { uid: proxy.metadata.uid });
 };

@@ -1,5 +1,6 @@
 import { proxyRecord } from "../../domain/proxy-record.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, ambiguousName } from "../../errors.ts";
+import { wireId, wireName } from "../../resources/identity.ts";
 import { proxyKind, type WebProxy } from "../../resources/proxy.ts";
 import type { ProxyRecord } from "../../resources/proxy-wire.ts";
 import { fetchObject, fetchObjects } from "../objects/fetch-object.ts";
@@ -16,9 +17,13 @@ export const proxyAnswer = (proxy: WebProxy, { proxyProvider }: Pick<ServiceDeps
 export const fetchProxies = (project: Project, deps: Deps): Promise<WebProxy[]> =>
   fetchObjects(proxyKind, project, deps);
 
-/** Fetches a proxy by its id alone: names are not unique. Throws `not_found`. */
-export const fetchProxy = async (id: string, project: Project, deps: Deps): Promise<WebProxy> => {
-  const proxy = await fetchObject(proxyKind, { id, project }, deps);
-  if (!proxy) throw new AppError("not_found", `no proxy with id ${id} in this project`);
-  return proxy;
+/** Fetches a proxy by its id, else by its name. Throws `not_found`, and `ambiguous_proxy_name` for a name that several have. */
+export const fetchProxy = async (idOrName: string, project: Project, deps: Deps): Promise<WebProxy> => {
+  const byId = await fetchObject(proxyKind, { id: idOrName, project }, deps);
+  if (byId) return byId;
+  const named = (await fetchProxies(project, deps)).filter((proxy) => wireName(proxy) === idOrName);
+  const [only] = named;
+  if (!only) throw new AppError("not_found", `no proxy ${idOrName} in this project`);
+  if (named.length > 1) throw ambiguousName("ambiguous_proxy_name", `proxies are named ${idOrName}`, named.map(wireId));
+  return only;
 };

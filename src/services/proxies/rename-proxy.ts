@@ -7,15 +7,15 @@ import { fetchProxy } from "./fetch-proxy.ts";
 
 /** Gives a proxy another name, which others may have too. Throws `not_found`. */
 export const renameProxy = async (
-  { id, name }: { id: string; name: string },
+  { idOrName, name }: { idOrName: string; name: string },
   project: Project,
   deps: Pick<ServiceDeps, "kube">,
 ): Promise<WebProxy> => {
-  const { metadata } = await fetchProxy(id, project, deps);
+  const { metadata } = await fetchProxy(idOrName, project, deps);
   try {
     return await deps.kube.patch(proxyKind, metadata, { spec: { name: name.trim() } });
   } catch (error) {
-    if (hasReason(error, "NotFound")) throw new AppError("not_found", `the proxy ${id} was deleted meanwhile`);
+    if (hasReason(error, "NotFound")) throw new AppError("not_found", `the proxy ${idOrName} was deleted meanwhile`);
     throw error;
   }
 };

@@ -1,14 +1,34 @@
-import { analysisRecord } from "../../domain/registry/analysis-record.ts";
+import { analysisRecord, refusalOf } from "../../domain/registry/analysis-record.ts";
+import type { Target } from "../../domain/registry/target.ts";
 import { AppError } from "../../errors.ts";
-import type { AnalysisRecord } from "../../resources/registry-wire.ts";
-import { siteAnalysisKind } from "../../resources/site-analysis.ts";
+import type { AnalysisAnswer, AnalysisRecord, AnalysisSummary } from "../../resources/registry-wire.ts";
+import { type SiteAnalysis, siteAnalysisKind } from "../../resources/site-analysis.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { lookupTarget } from "./lookup-site.ts";
 
-/** Fetches an analysis. Throws `not_found`; an ended one is deleted after a day. */
-export const fetchAnalysis = async (id: string, { kube }: Pick<ServiceDeps, "kube">): Promise<AnalysisRecord> => {
-  const analysis = /^[a-z0-9]+$/.test(id) ? await kube.get(siteAnalysisKind, { name: id }) : undefined;
+/** An analysis, and what is known of its target now. */
+export const analysisAnswer = (
+  analysis: SiteAnalysis,
+  asked: { target: Target; countries: readonly string[] | undefined },
+  deps: Pick<ServiceDeps, "sites" | "config">,
+): AnalysisAnswer => {
+  const known = lookupTarget(asked, deps);
+  return {
+    ...known,
+    analysis: analysisRecord(analysis, Date.now()),
+    recommendation: known.recommendation ?? refusalOf(analysis) ?? null,
+  };
+};
+
+/** Fetches an analysis with what is known of its target. Throws `not_found`; an ended one is deleted after a day. */
+export const fetchAnalysis = async (
+  id: string,
+  deps: Pick<ServiceDeps, "kube" | "sites" | "config">,
+): Promise<AnalysisAnswer> => {
+  const analysis = /^[a-z0-9]+$/.test(id) ? await deps.kube.get(siteAnalysisKind, { name: id }) : undefined;
   if (!analysis) throw new AppError("not_found", `no analysis with id ${id}; an ended one is kept for a day`);
-  return analysisRecord(analysis);
+  const { target, allowedProxyCountries } = analysis.spec;
+  return analysisAnswer(analysis, { target, countries: allowedProxyCountries }, deps);
 };
 
 type AnalysisQuery = { query?: string | undefined; status?: AnalysisRecord["status"] | undefined };
@@ -17,15 +37,16 @@ type AnalysisQuery = { query?: string | undefined; status?: AnalysisRecord["stat
 export const listAnalyses = (
   { query, status }: AnalysisQuery,
   { analyses }: Pick<ServiceDeps, "analyses">,
-): AnalysisRecord[] => {
+): AnalysisSummary[] => {
   const part = query?.toLowerCase() ?? "";
+  const now = Date.now();
   return analyses
     .list()
-    .map(analysisRecord)
+    .map((analysis) => ({ analysis: analysisRecord(analysis, now), target: { ...analysis.spec.target } }))
     .filter(
-      (each) =>
-        (status === undefined || each.status === status) &&
-        (each.id === query || each.target.normalized.toLowerCase().includes(part)),
+      ({ analysis, target }) =>
+        (status === undefined || analysis.status === status) &&
+        (analysis.id === query || target.normalized.toLowerCase().includes(part)),
     )
-    .sort((a, b) => b.requested_at.localeCompare(a.requested_at));
+    .sort((a, b) => b.analysis.created_at.localeCompare(a.analysis.created_at));
 };

@@ -31,10 +31,11 @@ export const requireCountries = (
   return codes;
 };
 
-/** What is recommended for reaching a public URL, from memory alone: it asks no DNS, writes nothing and starts nothing. */
-export const lookupSite = ({ url, allowed_proxy_countries }: LookupRequest, deps: Deps): LookupAnswer => {
-  const target = requireTarget(url);
-  const countries = requireCountries(allowed_proxy_countries, deps);
+/** What is recommended for a target, from memory alone. `countries`: those whose proxies may be recommended; undefined: any. */
+export const lookupTarget = (
+  { target, countries }: { target: Target; countries: readonly string[] | undefined },
+  deps: Deps,
+): LookupAnswer => {
   const { minTrials, minRate } = deps.config.registry;
   const { find } = deps.sites.of(target.domain);
   const rules = { minTrials, minRate, countries };
@@ -43,3 +44,7 @@ export const lookupSite = ({ url, allowed_proxy_countries }: LookupRequest, deps
     recommend(target, (scope, value) => find({ scope, target: value }), rules),
   );
 };
+
+/** What is recommended for reaching a public URL, from memory alone: it asks no DNS, writes nothing and starts nothing. */
+export const lookupSite = ({ url, allowed_proxy_countries }: LookupRequest, deps: Deps): LookupAnswer =>
+  lookupTarget({ target: requireTarget(url), countries: requireCountries(allowed_proxy_countries, deps) }, deps);

@@ -1,13 +1,13 @@
-import { analysisRecord, refusalOf } from "../../domain/registry/analysis-record.ts";
 import type { AnalysisSettings } from "../../domain/registry/analysis-settings.ts";
 import type { Target } from "../../domain/registry/target.ts";
 import { AppError, notSupportedHere } from "../../errors.ts";
 import { blobsFinalizer } from "../../resources/finalizers.ts";
-import type { ResolveAnswer, ResolveRequest } from "../../resources/registry-wire.ts";
+import type { AnalysisAnswer, ResolveRequest } from "../../resources/registry-wire.ts";
 import { analysisName, hasEnded, type SiteAnalysis, siteAnalysisKind } from "../../resources/site-analysis.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { lookupSite, requireCountries, requireTarget } from "./lookup-site.ts";
+import { analysisAnswer } from "./fetch-analysis.ts";
+import { requireCountries, requireTarget } from "./lookup-site.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
@@ -91,14 +91,8 @@ const begin = async ({ target, countries, project }: Wanted, deps: Deps): Promis
  * Has a public URL analyzed, unless that is under way or just done, and answers at once with what is known. Throws `bad_request`,
  * `not_supported_here` where no site is analyzed, `too_many_requests`, and `conflict` while the target's analysis is being deleted.
  */
-export const resolveSite = async (request: ResolveRequest, project: Project, deps: Deps): Promise<ResolveAnswer> => {
+export const resolveSite = async (request: ResolveRequest, project: Project, deps: Deps): Promise<AnalysisAnswer> => {
   const target = requireTarget(request.url);
   const countries = requireCountries(request.allowed_proxy_countries, deps);
-  const analysis = await begin({ target, countries, project }, deps);
-  const known = lookupSite(request, deps);
-  return {
-    analysis: analysisRecord(analysis),
-    recommendation: known.recommendation ?? refusalOf(analysis) ?? null,
-    target: known.target,
-  };
+  return analysisAnswer(await begin({ target, countries, project }, deps), { target, countries }, deps);
 };

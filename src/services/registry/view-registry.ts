@@ -2,7 +2,7 @@
 import { analysisRecord } from "../../domain/registry/analysis-record.ts";
 import { bestFirst } from "../../domain/registry/recommend.ts";
 import { recipeKey } from "../../domain/registry/site.ts";
-import type { AnalysisRecord, SiteRecord } from "../../resources/registry-wire.ts";
+import type { AnalysisSummary, SiteRecord } from "../../resources/registry-wire.ts";
 import { type SiteAnalysis, siteAnalysisKind } from "../../resources/site-analysis.ts";
 import type { RecentRun } from "../../resources/site-evidence.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -13,24 +13,29 @@ import { type SitePlace, siteDomain } from "./site-index.ts";
 const maxScreenshot = 262_144;
 
 /** An analysis, and which of its trials have a screenshot. */
-export type AnalysisView = { analysis: AnalysisRecord; screenshots: boolean[] };
+export type AnalysisView = AnalysisSummary & { screenshots: boolean[] };
 
 const viewOf = (analysis: SiteAnalysis): AnalysisView => {
-  const record = analysisRecord(analysis);
+  const record = analysisRecord(analysis, Date.now());
   const trials = record.trials.length > 0 ? (analysis.status?.trials ?? []) : [];
-  return { analysis: record, screenshots: trials.map(({ screenshot }) => screenshot !== undefined) };
+  return {
+    analysis: record,
+    target: analysis.spec.target,
+    screenshots: trials.map(({ screenshot }) => screenshot !== undefined),
+  };
 };
 
-const order: readonly AnalysisRecord["status"][] = ["running", "pending"];
-const rank = ({ analysis: { status } }: AnalysisView): number =>
-  (order.indexOf(status) + order.length + 1) % (order.length + 1);
+const rank = ({ analysis: { started_at, finished_at } }: AnalysisView): number => {
+  if (finished_at !== null) return 2;
+  return started_at === undefined ? 1 : 0;
+};
 
 /** All analyses: those that run, then those that wait, then the ended ones, each the latest first. */
 export const viewAnalyses = ({ analyses }: Pick<ServiceDeps, "analyses">): AnalysisView[] =>
   analyses
     .list()
     .map(viewOf)
-    .sort((a, b) => rank(a) - rank(b) || b.analysis.requested_at.localeCompare(a.analysis.requested_at));
+    .sort((a, b) => rank(a) - rank(b) || b.analysis.created_at.localeCompare(a.analysis.created_at));
 
 /** `recent`: the latest runs of each of the site's configurations, oldest first. */
 export type SiteView = { site: SiteRecord; recent: (readonly RecentRun[])[]; analyses: AnalysisView[] };
@@ -48,7 +53,7 @@ export const viewSite = (
   deps: Pick<ServiceDeps, "sites" | "analyses" | "config">,
 ): SiteView | undefined => {
   const site = siteRecord(place, deps);
-  const isHere = ({ analysis: { target } }: AnalysisView): boolean =>
+  const isHere = ({ target }: AnalysisView): boolean =>
     [target.normalized, target.host, target.domain].includes(place.target);
   return (
     site && {

@@ -35,7 +35,11 @@ const setUp = () => {
       return text;
     },
   };
-  const deps = { store, signingKey: generateKeyPairSync("ed25519").privateKey } as unknown as ServiceDeps;
+  const deps = {
+    store,
+    pools: { list: () => [] },
+    signingKey: generateKeyPairSync("ed25519").privateKey,
+  } as unknown as ServiceDeps;
   return {
     asked,
     answer: (config: string) => sessionAnswer(leaseOf(config), "http://localhost", deps),

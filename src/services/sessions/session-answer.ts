@@ -9,6 +9,7 @@ import { listedPolicy } from "../policies/listed-policy.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { telemetryOf } from "./lease-telemetry.ts";
 import { configOf } from "./session-config.ts";
+import { sessionProfile } from "./session-profile.ts";
 
 type Links = Pick<
   Session,
@@ -53,6 +54,10 @@ const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[
   // `fromEntries` forgets which fields there are.
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as never;
 
+/** A pool that is gone, and an on-demand browser, are in the default region. */
+const regionOf = ({ pool: { uid } }: SessionRequest, { pools }: Pick<ServiceDeps, "pools">): Session["region"] =>
+  pools.list().find(({ metadata }) => metadata.uid === uid)?.spec.region ?? "us-east";
+
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
   on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
 
@@ -84,6 +89,8 @@ const answerWith = async (
   const telemetry = telemetryOf(config, request);
   const { changed } = request;
   const chromePolicy = await policy(config, request.pool.uid);
+  const profile = await sessionProfile(lease, request, config, deps);
+  const proxyId = changed?.proxy_id ?? config?.proxy_id;
   return {
     session_id: lease.session,
     ...(baseUrl !== undefined && linksOf(lease, request.pool.uid, baseUrl, deps)),
@@ -92,17 +99,21 @@ const answerWith = async (
     stealth: config?.stealth ?? false,
     kiosk_mode: config?.kiosk_mode ?? false,
     gpu: request.gpu ?? false,
+    memory: config?.memory ?? "8GiB",
+    region: regionOf(request, deps),
     timeout_seconds: request.timeout_seconds,
     ...given({
       viewport: changed?.viewport ?? config?.viewport,
       chrome_policy: chromePolicy,
-      profile: changed?.profile ?? config?.profile,
-      proxy_id: changed?.proxy_id ?? config?.proxy_id,
+      network: config?.network,
+      proxy_id: proxyId,
+      proxy: proxyId ? { id: proxyId } : undefined,
       start_url: request.start_url ?? config?.start_url,
       telemetry: telemetry && toWire(Telemetry, telemetry),
       name: request.name,
       tags: request.tags,
     }),
+    ...profile,
     ...originOf(request),
     usage: { uptime_ms: Math.max(0, (lease.ended_at ?? Date.now()) - lease.created_at) },
     ...(lease.ended_at && { deleted_at: time(lease.ended_at), end_reason: lease.reason ?? "unknown" }),

@@ -1,22 +1,20 @@
 import { LogLine, type LogSource, logPath } from "../../protocol/agent-logs.ts";
 import type { LogEvent } from "../../resources/log-wire.ts";
-import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { findSession } from "./find-session.ts";
+import type { FoundSession } from "./find-session.ts";
 import { openSessionStream } from "./open-session-stream.ts";
 
 const eventsOf = async function* (lines: AsyncIterable<unknown>): AsyncGenerator<LogEvent> {
   for await (const line of lines) yield { event: "log", ...LogLine.parse(line) };
 };
 
-/** The log of a session of the project: what is kept and, with `follow`, what comes until the session ends. Throws `not_found`. */
+/** The log of a session: what is kept and, with `follow`, what comes until the session ends. */
 export const streamLogs = async (
-  { idOrName, source, follow }: { idOrName: string; source: LogSource; follow: boolean },
-  project: Project,
+  found: FoundSession,
+  { source, follow }: { source: LogSource; follow: boolean },
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<AsyncIterable<LogEvent>> => {
-  const found = await findSession(idOrName, { project }, deps);
   const path = logPath({ session: found.lease.session, source, follow });
   return eventsOf(await openSessionStream(found, path, deps, signal));
 };

@@ -3,7 +3,7 @@ import type { Pod } from "../../../src/kube/objects.ts";
 import { pods } from "../../../src/kube/resource-type.ts";
 import { shardOf } from "../../../src/registry/pack-sites.ts";
 import { browserKind } from "../../../src/resources/browser.ts";
-import type { AnalysisRecord, LookupAnswer, ResolveAnswer } from "../../../src/resources/registry-wire.ts";
+import type { AnalysisAnswer, AnalysisRecord, LookupAnswer } from "../../../src/resources/registry-wire.ts";
 import { siteAnalysisKind } from "../../../src/resources/site-analysis.ts";
 import { siteEvidenceKind } from "../../../src/resources/site-evidence.ts";
 import { type Lane, trialsNamespace } from "../lane.ts";
@@ -17,20 +17,25 @@ export const urlOf = (site: string): string => `http://${site}.example/`;
 
 /** Asks for an analysis; returns its id. */
 export const beginAnalysis = async (lane: Lane, url: string): Promise<string> => {
-  const { analysis }: ResolveAnswer = await callOf(lane)("POST", "/config-registry/resolve", { url });
+  const { analysis }: AnalysisAnswer = await callOf(lane)("POST", "/config-registry/resolve", { url });
   return analysis.id;
 };
 
-export const readAnalysis = (lane: Lane, id: string): Promise<AnalysisRecord> =>
-  callOf(lane)("GET", `/config-registry/analyses/${id}`);
+/** An analysis with its target. */
+export type ReadAnalysis = AnalysisRecord & Pick<AnalysisAnswer, "target">;
+
+export const readAnalysis = async (lane: Lane, id: string): Promise<ReadAnalysis> => {
+  const { analysis, target }: AnalysisAnswer = await callOf(lane)("GET", `/config-registry/analyses/${id}`);
+  return { ...analysis, target };
+};
 
 /** The analysis once it has ended. */
-export const endedAnalysis = (lane: Lane, id: string): Promise<AnalysisRecord> =>
+export const endedAnalysis = (lane: Lane, id: string): Promise<ReadAnalysis> =>
   until(
     `analysis ${id} ends`,
     async () => {
       const found = await readAnalysis(lane, id);
-      return found.ended_at !== undefined && found;
+      return found.finished_at !== null && found;
     },
     { signal: lane.signal, limitMs: analyzedWithinMs },
   );
@@ -61,7 +66,7 @@ export const trialsLeft = async ({ kube }: Lane): Promise<string[]> => {
 };
 
 /** Rejects unless the first run of an analysis counts once in the object of its domain. */
-export const expectCounted = async ({ kube }: Lane, { id, target }: AnalysisRecord): Promise<string> => {
+export const expectCounted = async ({ kube }: Lane, { id, target }: ReadAnalysis): Promise<string> => {
   const uid = (await kube.get(siteAnalysisKind, { name: id }))?.metadata.uid;
   const name = shardOf(target.domain);
   const runs = (await kube.get(siteEvidenceKind, { name }))?.status?.runs ?? [];

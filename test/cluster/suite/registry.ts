@@ -1,6 +1,5 @@
 /** The config registry as it is installed: sites are analyzed by browsers that reach the public internet and nothing else. */
 import { deepStrictEqual } from "node:assert";
-import type { AnalysisRecord } from "../../../src/resources/registry-wire.ts";
 import { type Lane, type Phase, systemNamespace, trialsNamespace } from "../lane.ts";
 import type { Check } from "../report.ts";
 import { Skipped } from "../report.ts";
@@ -10,6 +9,7 @@ import {
   endedAnalysis,
   expectCounted,
   lookUp,
+  type ReadAnalysis,
   readAnalysis,
   trialPods,
   trialsLeft,
@@ -34,7 +34,7 @@ const leadingInside = [
   "https://name-of-the-api.example/",
 ];
 
-const expectNotReached = (done: AnalysisRecord): string => {
+const expectNotReached = (done: ReadAnalysis): string => {
   const trials = describeTrials(done);
   if (done.outcome !== "target_not_evaluable") throw new Error(`${done.outcome}: ${trials.join(", ")}`);
   return `${done.target.host}: ${trials.join(", ")}`;
@@ -95,7 +95,7 @@ const leaderGone = async (lane: Lane): Promise<string> => {
   deepStrictEqual(done.trials.slice(0, before.length), before);
   deepStrictEqual([done.run, done.outcome], [1, "recommendation"]);
   await expectCounted(lane, done);
-  const sites = await callOf(lane)("GET", "/config-registry?query=no-headless");
+  const sites = await callOf(lane)("GET", "/config-registry/sites?query=no-headless");
   const judged = done.trials.filter(({ verdict }) => verdict !== "inconclusive").length;
   for (const { scope, configurations } of sites) {
     const evidence = configurations.map((one: { evidence: { accessed: number; blocked: number } }) => one.evidence);

@@ -54,7 +54,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     kind: "missing signal",
     breaks:
       "telemetry streams of holders go on when a replica begins to stop, so an upgrade waits its whole grace time",
-    file: "http/session-stream.ts",
+    file: "http/session-routes.ts",
     find: "AbortSignal.any([gone.signal, deps.stopping, deps.draining])",
     replace: "AbortSignal.any([gone.signal, deps.stopping])",
     foundBy: "test/gateway/stopping.test.ts",

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { AnalysisRecord, LookupAnswer, ResolveAnswer } from "../../../src/resources/registry-wire.ts";
+import type { AnalysisAnswer, AnalysisRecord, LookupAnswer } from "../../../src/resources/registry-wire.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Internet, startInternet } from "../../support/internet/internet.ts";
 import { type LocalStack, startLocalStack } from "../../support/local-stack.ts";
@@ -24,6 +24,9 @@ export type AnalysesOptions = {
   rules?: object;
 };
 
+/** An analysis with its target. */
+export type ReadAnalysis = AnalysisRecord & Pick<AnalysisAnswer, "target">;
+
 /** `stack`: the one that runs now. */
 export type Analyses = {
   internet: Internet;
@@ -32,11 +35,11 @@ export type Analyses = {
   startAgain(settings: object | undefined): Promise<void>;
   /** The answer's body; fails unless it is 200. */
   call<T>(method: string, path: string, body?: object): Promise<T>;
-  resolve(url: string, more?: object): Promise<ResolveAnswer>;
+  resolve(url: string, more?: object): Promise<AnalysisAnswer>;
   lookup(url: string, more?: object): Promise<LookupAnswer>;
-  analysis(id: string): Promise<AnalysisRecord>;
+  analysis(id: string): Promise<ReadAnalysis>;
   /** Waits for the end of an analysis. */
-  ended(id: string): Promise<AnalysisRecord>;
+  ended(id: string): Promise<ReadAnalysis>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -87,13 +90,16 @@ export const startAnalyses = async (options: AnalysesOptions = {}): Promise<Anal
     expect({ status: response.status, answer }).toMatchObject({ status: 200 });
     return answer as never;
   };
-  const analysis: Analyses["analysis"] = (id) => call("GET", `/config-registry/analyses/${id}`);
+  const analysis: Analyses["analysis"] = async (id) => {
+    const { analysis: read, target } = await call<AnalysisAnswer>("GET", `/config-registry/analyses/${id}`);
+    return { ...read, target };
+  };
   const ended: Analyses["ended"] = (id) =>
     eventually(
       `analysis ${id} ends`,
       async () => {
         const found = await analysis(id);
-        return found.ended_at !== undefined && found;
+        return found.finished_at !== null && found;
       },
       analyzedWithinMs,
     );

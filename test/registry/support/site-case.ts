@@ -1,12 +1,13 @@
 /** One site of the local internet: what an analysis of it has to find out, and how a test sees that it does. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
-import type { AnalysisRecord, LookupAnswer, SiteRecord } from "../../../src/resources/registry-wire.ts";
+import type { LookupAnswer, SiteRecord } from "../../../src/resources/registry-wire.ts";
 import {
   type Analyses,
   type AnalysesOptions,
   analyzedWithinMs,
   nameOf,
+  type ReadAnalysis,
   startAnalyses,
   trialCounts,
 } from "./analyses-stack.ts";
@@ -19,7 +20,7 @@ export type SiteCase = {
   site: string;
   path?: string;
   countries?: string[];
-  outcome: NonNullable<AnalysisRecord["outcome"]>;
+  outcome: NonNullable<ReadAnalysis["outcome"]>;
   recommended: string | null;
   trials: Record<string, number>;
   guidance?: string[];
@@ -49,7 +50,7 @@ export type Seen = {
   before: LookupAnswer;
   states: Set<string>;
   during: LookupAnswer[];
-  done: AnalysisRecord;
+  done: ReadAnalysis;
   after: LookupAnswer;
 };
 
@@ -71,7 +72,7 @@ const analyze = async (analyses: Analyses, wanted: SiteCase): Promise<Seen> => {
   for (;;) {
     const now = await analysis(begun.id);
     states.add(now.status);
-    if (now.ended_at !== undefined) return { before, states, during, done: now, after: await lookup(url) };
+    if (now.finished_at !== null) return { before, states, during, done: now, after: await lookup(url) };
     if (performance.now() > untilMs) throw new Error(`${url} is not analyzed: ${JSON.stringify(now)}`);
     during.push(await lookup(url));
     await sleep(lookEveryMs);
@@ -100,7 +101,7 @@ export const listedEvidence = async (
   scope: SiteRecord["scope"],
   value: string,
 ): Promise<Record<string, Counts>> => {
-  const sites = await call<SiteRecord[]>("GET", `/config-registry?limit=100&query=${encodeURIComponent(value)}`);
+  const sites = await call<SiteRecord[]>("GET", `/config-registry/sites?limit=100&query=${encodeURIComponent(value)}`);
   const site = sites.find((one) => one.scope === scope && one.target === value);
   const known = (site?.configurations ?? []).map(({ evidence: { accessed, blocked, inconclusive }, ...tried }) => [
     nameOf(tried),
@@ -143,7 +144,7 @@ const expectFound = async (analyses: Analyses, wanted: SiteCase, seen: Seen): Pr
   for (const answer of during) expect([null, after.recommendation]).toContainEqual(answer.recommendation);
   expect(during[0]?.recommendation).toBeNull();
   expect(trialCounts(done)).toEqual(wanted.trials);
-  expect(done).toMatchObject({ status: "succeeded", outcome: wanted.outcome, run: 1 });
+  expect(done).toMatchObject({ status: "completed", outcome: wanted.outcome, run: 1 });
   expectRecommended(after, wanted, "exact", normalized);
   expect(headings(after.guidance)).toEqual(wanted.guidance ?? []);
   expect(await listedEvidence(analyses, "exact", normalized)).toEqual(evidenceOf(wanted));

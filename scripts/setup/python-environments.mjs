@@ -7,29 +7,46 @@ import { installDebianPackages } from "./debian-packages.mjs";
 
 /** @typedef {import("../../src/local/locate-programs.mjs").Environment} Environment */
 
-/** Its packages with their versions. @param {string} root of the repository */
-const requirementsFile = (root) => join(root, "tools/schemathesis/requirements.txt");
+/**
+ * Virtual environments with packages from PyPI, by the folder below `tools` whose `requirements.txt` pins them. `program`: what is started
+ * in it. `title`: for people.
+ */
+export const pythonEnvironments = /** @type {const} */ ({
+  schemathesis: { program: "bin/st", title: "Schemathesis" },
+  "python-client": { program: "bin/python", title: "the public Python client" },
+});
 
-/** The virtual environment; its name has a digest of the requirements, so an update is a new one. @param {string} root @param {Environment} env */
-const folderOf = (root, env) => {
+/** @typedef {keyof typeof pythonEnvironments} PythonEnvironment */
+
+/** Its packages with their versions. @param {PythonEnvironment} name @param {string} root of the repository */
+const requirementsFile = (name, root) => join(root, "tools", name, "requirements.txt");
+
+/**
+ * The virtual environment; its folder's name has a digest of the requirements, so an update is a new one.
+ * @param {PythonEnvironment} name
+ * @param {string} root
+ * @param {Environment} env
+ */
+const folderOf = (name, root, env) => {
   const digest = createHash("sha256")
-    .update(readFileSync(requirementsFile(root)))
+    .update(readFileSync(requirementsFile(name, root)))
     .digest("hex")
     .slice(0, 8);
-  return join(cacheDir(env), "python", `schemathesis-${digest}`);
+  return join(cacheDir(env), "python", `${name}-${digest}`);
 };
 
 /** Written last: without it an installation was broken off. @param {string} folder */
 const markOf = (folder) => join(folder, "complete");
 
 /**
- * The path of Schemathesis' program; undefined when it is not installed.
+ * The path of the environment's program; undefined when it is not installed.
+ * @param {PythonEnvironment} name
  * @param {string} root of the repository
  * @param {Environment} env
  */
-export const locateSchemathesis = (root, env) => {
-  const folder = folderOf(root, env);
-  return existsSync(markOf(folder)) ? join(folder, "bin/st") : undefined;
+export const locatePython = (name, root, env) => {
+  const folder = folderOf(name, root, env);
+  return existsSync(markOf(folder)) ? join(folder, pythonEnvironments[name].program) : undefined;
 };
 
 /** Longest time for Python to tell about itself, ms. */
@@ -44,23 +61,25 @@ const usablePython = (env) => {
 };
 
 /**
- * Installs Schemathesis from PyPI into the cache, and Python before it where that is missing. Throws a SetupError.
+ * Installs an environment from PyPI into the cache, and Python before it where that is missing. Throws a SetupError.
+ * @param {PythonEnvironment} name
  * @param {{ root: string, env: Environment, run: import("./run-tool.mjs").RunTool, progress: import("./progress.mjs").Progress }} deps
  */
-export const installSchemathesis = async (deps) => {
+export const installPython = async (name, deps) => {
   const { root, env, run, progress } = deps;
   if (!usablePython(env)) await installDebianPackages(["python3"], deps);
   const python = usablePython(env) ?? "python3";
-  const folder = folderOf(root, env);
+  const folder = folderOf(name, root, env);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
   const wayOut = "Python 3.10 or newer with venv and pip is needed, and PyPI must be reachable. Then run again.";
-  await progress.step({ title: "installing Schemathesis from PyPI", expected: "half a minute" }, async () => {
+  const title = `installing ${pythonEnvironments[name].title} from PyPI`;
+  await progress.step({ title, expected: "half a minute" }, async () => {
     await run({ command: python, args: ["-m", "venv", folder], env, wayOut });
     const args = ["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"];
     await run({
       command: join(folder, "bin/python"),
-      args: [...args, "--requirement", requirementsFile(root)],
+      args: [...args, "--requirement", requirementsFile(name, root)],
       env,
       wayOut,
     });

@@ -1,0 +1,327 @@
+"""Calls every operation that both the public Python client and the service have; prints what was wrong as JSON.
+
+Environment: KERNEL_BASE_URL, KERNEL_API_KEY, and what the test made: SITE (a page), KNOWN (a URL of which something is known).
+"""
+
+import io
+import json
+import os
+import time
+import zipfile
+
+import httpx
+import kernel
+from strict import StrictKernel, client_routes, template_of
+
+base_url = os.environ["KERNEL_BASE_URL"]
+client = StrictKernel(base_url=base_url, max_retries=3, timeout=120)
+document = httpx.get(f"{base_url}/openapi.json").json()
+service_routes = {
+    (method.upper(), template_of(path)) for path, methods in document["paths"].items() for method in methods
+}
+client.serve(service_routes)
+# docs/clients.md says so.
+StrictKernel.own_events = frozenset(
+    ["captcha_detected", "monitor_events_dropped", "network_loading_finished", "platform_browser_changed"]
+    + ["platform_fill_started", "platform_fill_ended", "system_page_crashed", "system_usage"]
+    + ["webdriver_connect", "webdriver_disconnect"]
+)
+name = f"walk-{int(time.time())}"
+
+# Refused here by name; the client is told so.
+refused: dict[tuple[str, str], str] = {}
+
+
+def expect_refusal(code: str, call, *args, **options) -> None:
+    """The operation is there to be refused, with this code."""
+    try:
+        call(*args, **options)
+    except kernel.APIStatusError as error:
+        route = client.route_of(error.request.method, error.request.url.path)
+        found = error.body.get("code") if isinstance(error.body, dict) else None
+        if found != code:
+            client.problems.append(f"{' '.join(route)}: {error.status_code} {found} in place of {code}")
+        client.check(kernel.types.shared.ErrorModel, error.response.text, " ".join(route))
+        refused[route] = code
+        return
+    client.problems.append(f"{call}: was not refused")
+
+
+def same(what: str, found, wanted) -> None:
+    if found != wanted:
+        client.problems.append(f"{what}: {found!r} in place of {wanted!r}")
+
+
+def organization() -> None:
+    client.organization.limits.retrieve()
+    client.organization.limits.update(default_project_max_concurrent_sessions=50)
+    client.organization.limits.update(default_project_max_concurrent_sessions=0)
+    project = client.projects.create(name=name)
+    same("a project by name", client.projects.retrieve(name).id, project.id)
+    client.projects.limits.retrieve(name)
+    client.projects.limits.update(name, max_concurrent_sessions=5)
+    list(client.projects.list(name=name))
+    client.projects.update(name, name=f"{name}-2")
+    client.projects.delete(project.id)
+    key = client.api_keys.create(name=name)
+    same("a key by name", client.api_keys.retrieve(name).id, key.id)
+    list(client.api_keys.list())
+    client.api_keys.update(name, name=f"{name}-2")
+    rotated = client.api_keys.rotate(key.id)
+    expect_refusal("ambiguous_api_key_name", client.api_keys.retrieve, f"{name}-2")
+    client.api_keys.delete(rotated.id)
+    client.api_keys.delete(f"{name}-2")
+
+
+def profiles() -> None:
+    made = client.profiles.create(name=name)
+    client.profiles.retrieve(name)
+    client.profiles.update(made.id, name=f"{name}-2")
+    client.profiles.update(made.id, name=name)
+    list(client.profiles.list())
+    # Nothing was saved yet.
+    expect_refusal("not_found", client.profiles.download, name)
+
+
+def proxies() -> str:
+    custom = client.proxies.create(
+        type="custom",
+        name=name,
+        protocol="http",
+        bypass_hosts=["direct.example"],
+        config={"host": "proxy.example", "port": 3128, "username": "u", "password": "p"},
+    )
+    managed = client.proxies.create(type="isp", name=f"{name}-isp", config={"country": "US"})
+    for one in [managed.id, f"{name}-isp", name]:
+        client.proxies.retrieve(one)
+    list(client.proxies.list())
+    client.proxies.check(managed.id)
+    client.proxies.update(f"{name}-isp", name=name)
+    expect_refusal("ambiguous_proxy_name", client.proxies.retrieve, name)
+    client.proxies.delete(managed.id)
+    same("a proxy by name", client.proxies.retrieve(name).id, custom.id)
+    return custom.id
+
+
+def extensions() -> str:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("manifest.json", json.dumps({"manifest_version": 3, "name": "walk", "version": "1.0"}))
+    made = client.extensions.upload(file=("walk.zip", packed.getvalue()), name=name)
+    list(client.extensions.list())
+    client.extensions.get(name)
+    client.extensions.download(made.id).read()
+    expect_refusal(
+        "not_supported_here",
+        client.extensions.download_from_chrome_store,
+        url="https://chromewebstore.google.com/detail/a/aapbdbdomjkkjkaonfhkkikfgjllcleb",
+    )
+    return made.id
+
+
+def logins() -> str:
+    made = client.credentials.create(
+        name=name,
+        domain="shop.example",
+        values={"username": "ada", "password": "secret"},
+        totp_secret="JBSWY3DPEHPK3PXP",
+    )
+    client.credentials.retrieve(name)
+    list(client.credentials.list())
+    client.credentials.update(made.id, values={"username": "bob"})
+    client.credentials.totp_code(name)
+    connection = client.auth.connections.create(domain="shop.example", profile_name=name, credential={"name": name})
+    client.auth.connections.retrieve(connection.id)
+    list(client.auth.connections.list())
+    client.auth.connections.update(connection.id, save_credentials=False)
+    client.auth.connections.login(connection.id)
+    connections = client.auth.connections
+    expect_refusal("not_implemented", connections.submit, connection.id, fields={"a": "b"})
+    expect_refusal("not_implemented", connections.follow, connection.id)
+    expect_refusal("not_implemented", connections.timeline, connection.id)
+    return connection.id
+
+
+def vaults(connection: str) -> str:
+    vault = client.vaults.upsert(name=name)
+    client.vaults.retrieve(name)
+    list(client.vaults.list())
+    client.vaults.items.upsert(
+        "login", id_or_name=name, type="credential", spec={"provider": "managed_auth", "connection_id": connection}
+    )
+    client.vaults.items.retrieve("login", id_or_name=name)
+    client.vaults.items.list(vault.id)
+    client.vaults.items.events("login", id_or_name=name)
+    expect_refusal(
+        "conflict",
+        client.vaults.items.update,
+        "login",
+        id_or_name=name,
+        type="credential",
+        version=1,
+        spec={"provider": "managed_auth", "description": "other"},
+    )
+    return vault.id
+
+
+def destinations() -> None:
+    made = client.telemetry.destinations.create(
+        name=name, endpoint="https://192.0.43.10/otlp", description="walk", headers={"x-key": "secret"}
+    )
+    client.telemetry.destinations.retrieve(name)
+    list(client.telemetry.destinations.list())
+    client.telemetry.destinations.update(made.id, description="other")
+    client.telemetry.destinations.delete(name)
+
+
+def pools(extension: str) -> None:
+    pool = client.browser_pools.create(
+        name=name,
+        size=1,
+        headless=True,
+        fill_rate_per_minute=25,
+        profile={"name": name},
+        extensions=[{"id": extension}],
+        chrome_policy={"HomepageLocation": "https://home.example/"},
+        network={"allowed_hosts": ["*.example"]},
+        telemetry={"enabled": True},
+        viewport={"width": 900, "height": 700},
+        start_url="https://start.example/",
+    )
+    client.browser_pools.retrieve(name)
+    list(client.browser_pools.list())
+    client.browser_pools.update(name, fill_rate_per_minute=20)
+    session = client.browser_pools.acquire(name, name=f"{name}-lease", tags={"team": "a"}, acquire_timeout_seconds=60)
+    same("the profile of a session", session.profile and session.profile.name, name)
+    same("the pool of a session", session.pool and session.pool.id, pool.id)
+    same("the region of a session", session.region, pool.region)
+    client.browsers.retrieve(session.session_id)
+    list(client.browsers.list(tags={"team": "a"}))
+    client.browser_pools.release(name, session_id=session.session_id)
+    client.browser_pools.flush(name)
+    client.browser_pools.delete(name, force=True)
+
+
+def browsers(vault: str, proxy: str) -> None:
+    session = client.browsers.create(
+        headless=True,
+        name=name,
+        tags={"team": "b"},
+        profile={"name": name},
+        vaults=[{"id": vault}],
+        proxy={"id": proxy},
+        telemetry={"enabled": True, "browser": {"console": {"enabled": True}, "page": {"enabled": True}, "network": {"enabled": True}}},
+        timeout_seconds=120,
+    )
+    same("the proxy of a session", session.proxy and session.proxy.id, proxy)
+    client.browsers.retrieve(name)
+    client.browsers.update(name, tags={"team": "c"}, viewport={"width": 800, "height": 600})
+    list(client.browsers.list(status="all"))
+    logs = client.browsers.logs.stream(session.session_id, source="supervisor", supervisor_process="agent", follow=False)
+    same("lines of a log", len(client.events(logs, 1, "a line of a log")), 1)
+    by_path = client.browsers.logs.stream(session.session_id, source="path", path="/var/log/chromium.log", follow=False)
+    client.events(by_path, 5, "a line of a log")
+    events = client.browsers.telemetry.stream(session.session_id, replay="all")
+    same("events of a session", len(client.events(events, 1, "an event of a session")), 1)
+    list(client.browsers.telemetry.events(session.session_id))
+    replay = client.browsers.replays.start(session.session_id, framerate=5)
+    client.browsers.replays.list(name)
+    client.browsers.replays.stop(replay.replay_id, id_or_name=session.session_id)
+    client.browsers.replays.list(session.session_id)
+    client.browsers.replays.download(replay.replay_id, id_or_name=session.session_id).read()
+    client.browsers.delete_by_id(session.session_id)
+    client.browsers.retrieve(session.session_id, include_deleted=True)
+    list(client.browsers.list(status="deleted"))
+
+
+def once_open(call, **options):
+    """A start page opens in the background."""
+    for _ in range(60):
+        try:
+            return call(**options)
+        except kernel.BadRequestError as error:
+            if error.body.get("code") != "page_not_found":
+                raise
+            time.sleep(0.5)
+    return call(**options)
+
+
+def fills(vault: str) -> None:
+    captured = ["console", "network", "page", "interaction", "platform", "screenshot"]
+    session = client.browsers.create(
+        headless=True,
+        vaults=[{"id": vault}],
+        start_url=os.environ["SITE"],
+        telemetry={"enabled": True, "browser": {category: {"enabled": True} for category in captured}},
+    )
+    fill = {
+        "id_or_name": name,
+        "type": "fill",
+        "browser_id": session.session_id,
+        "fields": [{"field": "username", "selector": "#user"}],
+    }
+    items = client.vaults.items
+    expect_refusal("page_not_found", items.perform_operation, "login", page_url="https://shop.example/", **fill)
+    filled = once_open(items.perform_operation, key="login", page_url=os.environ["SITE"], **fill)
+    same("a fill", filled.status, "completed")
+    wanted = {"console_log", "network_request", "network_response"}
+    for _ in range(60):
+        seen = {event.event.type for event in client.browsers.telemetry.events(session.session_id, limit=100)}
+        if wanted <= seen:
+            break
+        time.sleep(0.5)
+    same("events of a page that are missing", wanted - seen, set())
+    same("the last event of an item", items.events("login", id_or_name=name)[-1].name, "fill")
+    client.browsers.delete_by_id(session.session_id)
+
+
+def begin_analysis() -> str:
+    """Of a site that nobody serves: its trials need a minute."""
+    begun = client.config_registry.resolve(url=os.environ["KNOWN"])
+    return client.config_registry.analyses.retrieve(begun.analysis.id).analysis.id
+
+
+def registry(analysis: str) -> None:
+    registry = client.config_registry
+    registry.lookup(url=os.environ["KNOWN"])
+    registry.lookup(url="https://unknown.example/")
+    done = registry.analyses.wait_for_result(analysis, poll_interval=0.5, max_wait_seconds=180)
+    same("an analysis that has ended", done.analysis.status, "completed")
+    list(registry.analyses.list())
+    list(registry.list(sort_by="target", sort_order="asc"))
+
+
+def take_back(connection: str, proxy: str) -> None:
+    client.vaults.items.delete("login", id_or_name=name)
+    client.vaults.delete(name)
+    client.auth.connections.delete(connection)
+    client.credentials.delete(name)
+    client.extensions.delete(name)
+    client.proxies.delete(name)
+    client.profiles.delete(name)
+
+
+analysis = begin_analysis()
+organization()
+profiles()
+proxy = proxies()
+extension = extensions()
+connection = logins()
+vault = vaults(connection)
+destinations()
+pools(extension)
+browsers(vault, proxy)
+fills(vault)
+registry(analysis)
+take_back(connection, proxy)
+shared = client_routes() & service_routes
+print(
+    json.dumps(
+        {
+            "problems": client.problems,
+            "not_called": sorted(" ".join(route) for route in shared - client.called - set(refused)),
+            "called": sorted(" ".join(route) for route in client.called | set(refused)),
+            "not_served": sorted(" ".join(route) for route in client_routes() - service_routes),
+        }
+    )
+)
