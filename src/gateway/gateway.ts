@@ -88,15 +88,24 @@ const verbs: ReadonlyMap<string, string> = new Map([
   ["live", "connectLiveView"],
 ]);
 
+/** What a URL asks a session for; empty for what is no path of one. */
+const askedOf = (url = ""): string => {
+  const [, , asked = ""] = pathPattern.exec(URL.parse(url, "http://gateway")?.pathname ?? "") ?? [];
+  return asked;
+};
+
 /** What is no path of a session counts as the oldest one. */
 const callOf = (url = ""): { verb: string; object: string } => {
-  const [, , asked = ""] = pathPattern.exec(URL.parse(url, "http://gateway")?.pathname ?? "") ?? [];
+  const asked = askedOf(url);
   const what = verbs.has(asked) ? asked : "cdp";
   return { verb: verbs.get(what) ?? "", object: `/gateway/{session}/${what}` };
 };
 
+/** What clients in extensions and apps connect to, by the token of its URL. The live view is for its own page. */
+const forApps: ReadonlySet<string> = new Set(["cdp", "webdriver"]);
+
 const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
-  checkHost(request.headers, deps.config);
+  checkHost(request.headers, deps.config, { takesApps: forApps.has(askedOf(request.url)) });
   const asked = parseTarget(request.url);
   return authorizeSession(asked, deps);
 };

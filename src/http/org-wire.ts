@@ -1,8 +1,8 @@
 /** Requests and answers about the organization: projects, limits, API keys. Field names as on the wire. */
 import { z } from "zod";
 import type { CallerBound, Config } from "../config.ts";
-import { closedObject, notTogether } from "../resources/document-rules.ts";
 import { minHealthCheckSeconds } from "../resources/auth-connection.ts";
+import { closedObject, notTogether } from "../resources/document-rules.ts";
 import { PermissionList, permissions } from "../resources/permission.ts";
 import { reservedMessage, reservedName } from "../resources/selector.ts";
 import { grantedTo } from "../services/api-keys/api-key-secret.ts";

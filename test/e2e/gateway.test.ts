@@ -47,6 +47,19 @@ const withToken = (url: string, token: string | undefined): string => {
   return other.href;
 };
 
+// AUTH-17
+test("a client in an extension or an app connects by the token of the URL, a page of another origin does not", async () => {
+  const origin = "chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb";
+  await using(async ({ cdp_ws_url, webdriver_ws_url, browser_live_view_url = "" }) => {
+    for (const url of [cdp_ws_url, webdriver_ws_url]) expect((await upgrade(url, { origin })).status).toBe(101);
+    expect((await upgrade(cdp_ws_url, { origin: "vscode-webview://1a2b3c" })).status).toBe(101);
+    expect((await upgrade(withToken(cdp_ws_url, undefined), { origin })).status).toBe(401);
+    expect((await upgrade(browser_live_view_url.replace(/^http/, "ws"), { origin })).status).toBe(403);
+    for (const page of ["https://evil.example", "null", "file://"])
+      expect((await upgrade(cdp_ws_url, { origin: page })).status, page).toBe(403);
+  });
+});
+
 const statusOf = async (url: string): Promise<number> => (await upgrade(url)).status;
 
 const refusal = { 401: "unauthorized", 404: "not_found" } as const;

@@ -41,7 +41,8 @@ beforeAll(async () => {
   });
   await writeFile(join(folder, "password"), "pr0vider\n");
   const provider = `isp: {host: "${own}", port: ${gateway.port}, protocol: http, passwordFile: password, username: "acme[-cc-{country}]"}`;
-  await writeFile(join(folder, "provider.yaml"), provider);
+  const residential = `residential: {host: "${own}", port: ${gateway.port}, protocol: http, username: "acme[-cc-{country}]"}`;
+  await writeFile(join(folder, "provider.yaml"), `${provider}\n${residential}\n`);
   stack = await startLocalStack({
     env: {
       BROWSERPOOL_PROXY_PROVIDER_FILE: join(folder, "provider.yaml"),
@@ -313,6 +314,27 @@ describe("a recommendation works as it is", () => {
     expect(gateway.seen).toContain("GET http://proxied.example/");
     await stack.kernel.browsers.deleteByID(session.session_id);
   });
+});
+
+// LOOKUP-92
+test("nothing is recommended that this installation refuses, and all that is recommended it takes", async () => {
+  const settings = (browser: object) => ({ blocked: 0, browser: browser as never });
+  await known("possible.example", [
+    { accessed: 9, ...settings({ headless: false, gpu: true }) },
+    { accessed: 9, ...settings({ headless: true, gpu: true }) },
+    { accessed: 8, ...settings({ headless: true }), proxy: { type: "mobile", mobile: { country: "DE" } } },
+    { accessed: 8, ...settings({ headless: true }), proxy: { type: "isp", protocol: "https", isp: { country: "DE" } } },
+    { accessed: 7, ...settings({ headless: true }), proxy: { type: "isp", isp: { country: "DE" } } },
+    { accessed: 6, ...settings({ headless: true, viewport: { width: 320, height: 200 } }) },
+  ]);
+  const { working_configurations } = await lookup("https://possible.example/");
+  expect(working_configurations.map(({ evidence }) => evidence.accessed)).toEqual([7, 6]);
+  for (const { browser, proxy } of working_configurations) {
+    const chosen =
+      proxy.mode === "direct" ? proxy : { id: (await stack.kernel.proxies.create(proxy.create as never)).id };
+    const session = await stack.kernel.browsers.create({ ...browser, proxy: chosen } as never);
+    await stack.kernel.browsers.deleteByID(session.session_id);
+  }
 });
 
 // LOOKUP-2, LOOKUP-3, LOOKUP-8

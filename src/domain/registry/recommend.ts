@@ -4,7 +4,7 @@
  *   exact ──none eligible──► host ──none eligible──► domain ──none eligible──► null
  *     └───────────one eligible───────┴──────────────────┴──► recommended, the others of that scope behind it
  *
- * What a page's own trials refused is not recommended for it, whatever its host and domain know. Where the caller's countries leave out all that is eligible, in every scope, the answer is `proxy_restricted`.
+ * What the installation can't carry out counts for nothing. What a page's own trials refused is not recommended for it, whatever its host and domain know. Where the caller's countries leave out all that is eligible, in every scope, the answer is `proxy_restricted`.
  */
 
 import type { ProxyType } from "../../resources/proxy.ts";
@@ -35,8 +35,11 @@ export type Site = { known: readonly Known[]; guidance: string | undefined };
 /** What a configuration needs to be recommended (LOOKUP-19). */
 export type EligibleRules = { minTrials: number; minRate: number };
 
-/** `countries`: of managed proxies; undefined: any. */
-export type RecommendRules = EligibleRules & { countries: readonly string[] | undefined };
+/** `countries`: of managed proxies; undefined: any. `isPossible`: whether the installation can carry a configuration out; left out: all. */
+export type RecommendRules = EligibleRules & {
+  countries: readonly string[] | undefined;
+  isPossible?: (recipe: Recipe) => boolean;
+};
 
 /** `matched`: the value under which it is known. */
 export type Working = Omit<Known, "decisive" | "isTried"> & { scope: SiteScope; matched: string };
@@ -118,7 +121,9 @@ export const recommend = (
   const guidance = sites.find(({ site }) => site?.guidance !== undefined)?.site?.guidance;
   const restricted = new Set<string>();
   for (const { scope, matched, site } of sites) {
-    const enough = (site?.known ?? []).filter(({ decisive }) => isEligible(decisive, rules));
+    const enough = (site?.known ?? []).filter(
+      ({ decisive, recipe }) => isEligible(decisive, rules) && (rules.isPossible?.(recipe) ?? true),
+    );
     // What is eligible for the target itself, it has not refused, so no keys are hashed for it.
     const eligible = scope === "exact" ? enough : withoutRefused(enough, sites[0]?.site, rules);
     const working = bestFirst(eligible.filter(({ recipe }) => isAllowed(recipe, rules.countries)));

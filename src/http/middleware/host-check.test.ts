@@ -32,3 +32,40 @@ test("loopback is what only this machine reaches", () => {
     false,
   ]);
 });
+
+const host = "api.example.com:8443";
+const ofApps = [
+  "chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb",
+  "moz-extension://7b5f5c4e-2b1c-4c57-9d7c-0f4a0a6c8a11",
+  "safari-web-extension://7b5f5c4e",
+  "vscode-webview://1a2b3c",
+  "app://obsidian.md",
+  "capacitor://localhost",
+];
+const ofPages = [
+  "https://evil.example",
+  "http://api.example.com",
+  "null",
+  "file://",
+  "file:///tmp/a.html",
+  "",
+  "data:",
+  "x",
+];
+
+// AUTH-17
+test.each(ofApps)("the origin %s is an app's: it may call only where apps may", (origin) => {
+  expect(() => checkHost({ host, origin }, config, { takesApps: true })).not.toThrow();
+  expect(() => checkHost({ host, origin }, config)).toThrow(/BROWSERPOOL_ALLOWED_ORIGINS/);
+});
+
+test.each(ofPages)("a page of the origin %j may call nowhere", (origin) => {
+  for (const takesApps of [true, false])
+    expect(() => checkHost({ host, origin }, config, { takesApps })).toThrow(/BROWSERPOOL_ALLOWED_ORIGINS/);
+});
+
+test("an app whose origin names this host is not this service's own page", () => {
+  expect(() => checkHost({ host, origin: `app://${host}` }, config)).toThrow(/BROWSERPOOL_ALLOWED_ORIGINS/);
+  for (const own of [`https://${host}`, `http://${host}`])
+    expect(() => checkHost({ host, origin: own }, config)).not.toThrow();
+});

@@ -10,19 +10,38 @@ export const isLoopback = (address: string): boolean => loopbackNames.has(urlHos
 
 const nameOf = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
 
-const originHost = (origin: string): string | undefined => {
-  try {
-    return new URL(origin).host;
-  } catch {
-    return undefined;
-  }
+const originUrl = (origin: string): URL | undefined => URL.parse(origin) ?? undefined;
+
+/** Schemes of origins that a web page can have. A page without one has the origin `null`. */
+const pageSchemes = new Set(["http:", "https:", "file:", "ftp:", "ws:", "wss:"]);
+
+/**
+ * Whether an origin is that of a browser extension or an app (`chrome-extension://…`, `vscode-webview://…`): browsers let no web page
+ * have it.
+ */
+const isApp = (origin: string): boolean => {
+  const url = originUrl(origin);
+  return (
+    url !== undefined && origin.startsWith(`${url.protocol}//`) && url.host !== "" && !pageSchemes.has(url.protocol)
+  );
+};
+
+/** Whether an origin is this service's own, which serves pages by http and https. */
+const isOwn = (origin: string, host: string | undefined): boolean => {
+  const url = originUrl(origin);
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.host === host;
 };
 
 /**
  * Refuses a request with an unknown `Host` (a web page can point its own name at a loopback address: DNS rebinding) or with the
- * `Origin` of another site. Clients other than browsers send no `Origin`.
+ * `Origin` of another site. Clients other than browsers send no `Origin`. `takesApps`: also extensions and apps may call; the caller
+ * then requires a session's token.
  */
-export const checkHost = ({ host, origin }: IncomingHttpHeaders, config: Config): void => {
+export const checkHost = (
+  { host, origin }: IncomingHttpHeaders,
+  config: Config,
+  { takesApps = false }: { takesApps?: boolean } = {},
+): void => {
   const name = nameOf(host ?? "");
   const publicName = config.publicUrl ? new URL(config.publicUrl).hostname.toLowerCase() : undefined;
   const isOurs =
@@ -31,9 +50,9 @@ export const checkHost = ({ host, origin }: IncomingHttpHeaders, config: Config)
     config.allowedHosts.some((allowed) => allowed === "*" || urlHost(allowed.toLowerCase()) === name);
   if (!isOurs)
     throw new AppError("forbidden", "the Host of this request is not served here; see BROWSERPOOL_ALLOWED_HOSTS");
-  if (origin === undefined || config.allowedOrigins.includes(origin)) return;
-  if (originHost(origin) !== host)
-    throw new AppError("forbidden", "pages of this Origin may not call here; see BROWSERPOOL_ALLOWED_ORIGINS");
+  if (origin === undefined || config.allowedOrigins.includes(origin) || isOwn(origin, host)) return;
+  if (takesApps && isApp(origin)) return;
+  throw new AppError("forbidden", "pages of this Origin may not call here; see BROWSERPOOL_ALLOWED_ORIGINS");
 };
 
 /** The URL by which callers reach this service: the public URL, else from the request's Host. No slash at the end. */

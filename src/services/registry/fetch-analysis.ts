@@ -10,7 +10,7 @@ import { lookupTarget } from "./lookup-site.ts";
 export const analysisAnswer = (
   analysis: SiteAnalysis,
   asked: { target: Target; countries: readonly string[] | undefined },
-  deps: Pick<ServiceDeps, "sites" | "config">,
+  deps: Pick<ServiceDeps, "sites" | "config" | "proxyProvider">,
 ): AnalysisAnswer => {
   const known = lookupTarget(asked, deps);
   return {
@@ -23,7 +23,7 @@ export const analysisAnswer = (
 /** Fetches an analysis with what is known of its target. Throws `not_found`; an ended one is deleted after a day. */
 export const fetchAnalysis = async (
   id: string,
-  deps: Pick<ServiceDeps, "kube" | "sites" | "config">,
+  deps: Pick<ServiceDeps, "kube" | "sites" | "config" | "proxyProvider">,
 ): Promise<AnalysisAnswer> => {
   const analysis = /^[a-z0-9]+$/.test(id) ? await deps.kube.get(siteAnalysisKind, { name: id }) : undefined;
   if (!analysis) throw new AppError("not_found", `no analysis with id ${id}; an ended one is kept for a day`);

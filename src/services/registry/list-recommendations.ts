@@ -5,7 +5,7 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { listAnalyses } from "./fetch-analysis.ts";
 import { lookupTarget } from "./lookup-site.ts";
 
-type Deps = Pick<ServiceDeps, "analyses" | "sites" | "config">;
+type Deps = Pick<ServiceDeps, "analyses" | "sites" | "config" | "proxyProvider">;
 
 type SummaryQuery = {
   query?: string | undefined;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../config.ts";
+import { gatewayOf } from "../../domain/proxy-provider.ts";
 import { packSites, shardOf, siteKey, writeSite } from "../../registry/pack-sites.ts";
 import { siteConfigKind } from "../../resources/site-config.ts";
 import type { Recipe } from "../../resources/site-recipe.ts";
@@ -35,8 +36,15 @@ const indexOf = (accessed: number, blocked: number) => {
   return index;
 };
 
+const residential = gatewayOf({ host: "proxy.example", port: 3128, protocol: "http", username: "{country}" }, {});
+const proxyProvider = { residential };
+
 const typeOf = (settings: Record<string, string>, countries?: string[]): string | null => {
-  const deps = { sites: indexOf(3, 2), config: readConfig(settings) };
+  const deps = {
+    sites: indexOf(3, 2),
+    config: readConfig({ BROWSERPOOL_BROWSER_FEATURES: "network", ...settings }),
+    proxyProvider,
+  };
   const request = { url: "https://a.shop.example/", ...(countries && { allowed_proxy_countries: countries }) };
   const { recommendation } = lookupSite(request, deps);
   return recommendation?.type === "no_recommendation" ? recommendation.code : (recommendation?.type ?? null);
@@ -77,7 +85,10 @@ test.each<["trial" | "session" | "given", number, string | null]>([
   const evidence = [{ origin: "here", source, accessed: 0, blocked, ...observed, inconclusive: 3 }];
   const line = writeSite({ scope: "exact", target, configurations: [{ browser, proxy, evidence }] });
   index.putShard(shardOf("shop.example"), packSites(new Map([[siteKey("exact", target), line]])).packed);
-  const { recommendation } = lookupSite({ url: target }, { sites: index, config: readConfig({}) });
+  const { recommendation } = lookupSite(
+    { url: target },
+    { sites: index, config: readConfig({ BROWSERPOOL_BROWSER_FEATURES: "network" }), proxyProvider },
+  );
   expect(recommendation?.type ?? null).toBe(type);
 });
 

@@ -1,12 +1,14 @@
 import { isCountry } from "../../domain/countries.ts";
+import { isPossibleHere } from "../../domain/registry/possible-here.ts";
 import { recommend } from "../../domain/registry/recommend.ts";
 import { lookupAnswer } from "../../domain/registry/recommendation-record.ts";
 import { type Target, targetOf } from "../../domain/registry/target.ts";
 import { invalidInput } from "../../errors.ts";
 import type { LookupAnswer, LookupRequest } from "../../resources/registry-wire.ts";
+import type { Recipe } from "../../resources/site-recipe.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-type Deps = Pick<ServiceDeps, "sites" | "config">;
+type Deps = Pick<ServiceDeps, "sites" | "config" | "proxyProvider">;
 
 /** The target of a request's `url`. Throws `bad_request` for one that is not public. */
 export const requireTarget = (url: string): Target => {
@@ -36,9 +38,11 @@ export const lookupTarget = (
   { target, countries }: { target: Target; countries: readonly string[] | undefined },
   deps: Deps,
 ): LookupAnswer => {
-  const { minTrials, minRate } = deps.config.registry;
+  const { proxyProvider, config } = deps;
+  const { minTrials, minRate } = config.registry;
   const { find } = deps.sites.of(target.domain);
-  const rules = { minTrials, minRate, countries };
+  const here = { browserFeatures: config.browserFeatures, proxyProvider };
+  const rules = { minTrials, minRate, countries, isPossible: (recipe: Recipe) => isPossibleHere(recipe, here) };
   return lookupAnswer(
     target,
     recommend(target, (scope, value) => find({ scope, target: value }), rules),

@@ -12,7 +12,10 @@ import { requireCountries, requireTarget } from "./lookup-site.ts";
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "sites" | "analyses" | "analysisSettings" | "config" | "metrics">;
+type Deps = Pick<
+  ServiceDeps,
+  "kube" | "locks" | "sites" | "analyses" | "analysisSettings" | "config" | "metrics" | "proxyProvider"
+>;
 
 const requireSettings = ({ analysisSettings, config }: Deps): AnalysisSettings => {
   if (!analysisSettings)
