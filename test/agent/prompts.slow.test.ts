@@ -62,17 +62,18 @@ test.each(Object.keys(kinds) as Kind[])(
 const cellOf = ({ told, goesOn }: Tried): string =>
   goesOn ? told : `**${told === "dialog" ? "dialog" : "no input"}**`;
 
-const table = (): string => {
+const table = (): string[] => {
   const names = Object.keys(kinds) as Kind[];
   const rows = things.map(({ name, client = "" }) => {
     const cells = names.map((kind) => cellOf(tried[kind].get(name) as Tried));
     return `| ${[name, ...cells, client].join(" | ")} |`;
   });
-  return [`| what | ${names.join(" | ")} | a client's answer |`, "|---|---|---|---|---|", ...rows].join("\n");
+  return [`| what | ${names.join(" | ")} | a client's answer |`, "|---|---|---|---|---|", ...rows];
 };
 
 // BROWSER-30
 test("docs/prompts.md has the table of what these browsers did", async () => {
   const page = await readFile(new URL("../../docs/prompts.md", import.meta.url), "utf8");
-  expect(page).toContain(`${table()}\n`);
+  const written = page.split("\n").filter((line) => line.startsWith("|"));
+  expect(written).toEqual(table());
 });

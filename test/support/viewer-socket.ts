@@ -9,6 +9,7 @@ type Told = { type: string; tabs?: { id: string; title: string; url: string }[];
   text?: string;
   read_only?: boolean;
   dialog?: { kind: string; message: string } | null;
+  ask?: { kind: string } | null;
 };
 
 export type ViewerSocket = {
@@ -16,6 +17,8 @@ export type ViewerSocket = {
   send(message: object): void;
   /** The latest message of a type. */
   told(type: string): Told | undefined;
+  /** The kinds of all asks so far. */
+  asks(): string[];
   pictures(): number;
   latest(): SeenPicture | undefined;
   /** Resolves with the next picture. */
@@ -38,6 +41,7 @@ export const socketUrlOf = (liveViewUrl: string): string => liveViewUrl.replace(
 export const openViewer = async (liveViewUrl: string, { acks = true } = {}): Promise<ViewerSocket> => {
   const socket = new WebSocket(socketUrlOf(liveViewUrl), { perMessageDeflate: false });
   const told = new Map<string, Told>();
+  const asks: string[] = [];
   let count = 0;
   let latest: SeenPicture | undefined;
   let next = Promise.withResolvers<SeenPicture>();
@@ -46,6 +50,7 @@ export const openViewer = async (liveViewUrl: string, { acks = true } = {}): Pro
   socket.on("message", (data: Buffer, isBinary) => {
     if (!isBinary) {
       const message = JSON.parse(String(data)) as Told;
+      if (message.ask) asks.push(message.ask.kind);
       return void told.set(message.type, message);
     }
     count += 1;
@@ -63,6 +68,7 @@ export const openViewer = async (liveViewUrl: string, { acks = true } = {}): Pro
     socket,
     send,
     told: (type) => told.get(type),
+    asks: () => asks,
     pictures: () => count,
     latest: () => latest,
     nextPicture: () => next.promise,

