@@ -328,7 +328,7 @@ describe("the stream never contains", () => {
     const secret = `s3cret${newId()}`;
     const values = { username: secret, password: `${secret}!` };
     const stored = await made("/credentials", {
-      name: newId(),
+      name: `n-${newId()}`,
       domain: "shop.example",
       values,
       totp_secret: "GEZDGNBVGY3TQOJQ",

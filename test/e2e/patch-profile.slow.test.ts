@@ -25,7 +25,7 @@ const save = (id: string, archive: Buffer | undefined) => saveVersion(id, archiv
 
 /** A profile in which Ann is logged in. */
 const newProfile = async () => {
-  const profile = await stack.kernel.profiles.create({ name: newId() });
+  const profile = await stack.kernel.profiles.create({ name: `n-${newId()}` });
   await save(profile.id, ann);
   return { id: profile.id, name: profile.name ?? "" };
 };

@@ -133,7 +133,7 @@ describe("a PATCH of a pool", () => {
 
   // POOL-PATCH-7
   test("reads an empty name as no name (7)", async () => {
-    const name = newId();
+    const name = `n-${newId()}`;
     const id = await newPool({ name });
     expect((await patched(id, { name: "" })).name).toBe(name);
     expect((await stack.kernel.browserPools.retrieve(name)).id).toBe(id);
@@ -214,7 +214,7 @@ describe("a PATCH of a pool", () => {
       { timeout_seconds: 77 },
       { start_url: "https://c.test" },
       { memory: "16GiB" },
-      { name: newId() },
+      { name: `n-${newId()}` },
     ];
     const answers = await Promise.all(changes.map((change) => patch(id, change)));
     expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));

@@ -147,7 +147,11 @@ describe("a request that needs more than its route", () => {
       return { profile: { id: made.body.id, save_changes: true } };
     },
     "vaults:fill": async () => {
-      const vault = await callAs(stack.organization_key, { method: "post", path: "/vaults", body: { name: newId() } });
+      const vault = await callAs(stack.organization_key, {
+        method: "post",
+        path: "/vaults",
+        body: { name: `n-${newId()}` },
+      });
       return { vaults: [{ id: vault.body.id }] };
     },
   };
@@ -250,7 +254,7 @@ test("a key of a project has all but `organization`, and only there", async () =
   const { body: project } = await callAs(stack.organization_key, {
     method: "post",
     path: "/org/projects",
-    body: { name: newId() },
+    body: { name: `n-${newId()}` },
   });
   const made = await callAs(stack.organization_key, {
     method: "post",

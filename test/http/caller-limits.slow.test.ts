@@ -50,7 +50,7 @@ type Caller = { key: string; project: string };
 const newProject = async (): Promise<string> => {
   // The organization's key has the bound of every key.
   const created = await eventually("the organization's key may ask", async () => {
-    const answer = await api.call("POST", "/org/projects", { body: { name: newId() } });
+    const answer = await api.call("POST", "/org/projects", { body: { name: `n-${newId()}` } });
     return answer.status === 200 || answer.status === 201 ? (answer.body as { id: string }) : undefined;
   });
   return created.id;
