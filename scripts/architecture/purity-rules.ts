@@ -43,6 +43,7 @@ export const pureNodeNames: Readonly<Record<string, readonly string[]>> = {
     "verify",
   ],
   "node:net": ["BlockList", "isIP", "isIPv4", "isIPv6"],
+  "node:url": ["domainToASCII", "domainToUnicode"],
   "node:util": ["inspect", "isDeepStrictEqual"],
 };
 

@@ -11,7 +11,7 @@ import { installDebianPackages } from "./debian-packages.mjs";
  * Virtual environments with packages from PyPI, by the folder below `tools` whose `requirements.txt` pins them. `program`: what is started
  * in it. `title`: for people.
  */
-export const pythonEnvironments = /** @type {const} */ ({
+const pythonEnvironments = /** @type {const} */ ({
   schemathesis: { program: "bin/st", title: "Schemathesis" },
   "python-client": { program: "bin/python", title: "the public Python client" },
 });

@@ -44,8 +44,10 @@ export const ProjectWire = z.object({
   updated_at: z.iso.datetime(),
 });
 
+/** Unknown fields are refused here and below: none about rights or limits is dropped. */
 export const CreateProject = closed({ name: projectName.describe("The project's name, unique in the organization.") });
 
+/** A change of a project; what is left out stays. */
 export const UpdateProject = closed({
   name: projectName.optional().describe("The new name."),
   status: z.enum(["active", "archived"]).optional().describe("The new status."),
@@ -66,6 +68,7 @@ export const ProjectLimitsWire = z.object({
   max_pooled_sessions: z.null().describe("Deprecated: pooled browsers count as sessions. Always null."),
 });
 
+/** A change of a project's limits; what is left out stays. */
 export const UpdateProjectLimits = closed({
   max_concurrent_sessions: cap.describe("Browsers at once. 0 or null removes the cap."),
   max_concurrent_invocations: cap.describe("App invocations at once. 0 or null removes the cap."),
@@ -118,6 +121,7 @@ export const OrganizationLimitsWire = z.object({
     .describe("Least health_check_interval; any is refused where logins are not checked periodically."),
 });
 
+/** A change of the organization's limits; what is left out stays. */
 export const UpdateOrganizationLimits = closed({
   default_project_max_concurrent_sessions: cap.describe(
     "At most the organization's limit. 0 or null removes the default.",
@@ -192,6 +196,7 @@ const createApiKeyFields = {
 /** A key without a time of either kind never expires, so null asks for nothing. */
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
+/** `days_to_expire` and `expires_at` exclude each other; neither: the key never expires. */
 export const CreateApiKey = notTogether(
   closedObject(
     z.strictObject(createApiKeyFields).refine((given) => !isGiven(given.days_to_expire) || !isGiven(given.expires_at), {
@@ -202,6 +207,7 @@ export const CreateApiKey = notTogether(
   { days_to_expire: { type: "integer" }, expires_at: { type: "string" } },
 );
 
+/** A change of a key: its name, its permissions, or both. */
 export const UpdateApiKey = closedObject(
   z
     .strictObject({
@@ -215,6 +221,7 @@ export const UpdateApiKey = closedObject(
     .refine(({ name, permissions: list }) => name !== undefined || list !== undefined, "give name or permissions"),
 );
 
+/** How long the new key lasts, and the old one beside it. */
 export const RotateApiKey = closed({
   days_to_expire: days(1).describe("Lifetime of the new key; null: for ever. Left out: as the old key was made."),
   expire_in_days: days(0).describe("Days for which the old key still works. Left out: 7."),

@@ -83,7 +83,7 @@ export const proxyId = z.string().min(1).max(maxIdLength).describe("The id of th
  * http, https, about:blank, data and the pages of extensions, without control characters. Others read the machine's files (file), run in the
  * page that is open (javascript) or are Chromium's own.
  */
-export const startUrlPattern =
+const startUrlPattern =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
   /^([hH][tT][tT][pP][sS]?:\/\/[^\x00-\x20\x7f]|[dD][aA][tT][aA]:|chrome-extension:\/\/[a-p]{32}\/|about:blank$)[^\x00-\x1f\x7f]*$/;
 

@@ -37,6 +37,7 @@ const lastSymbols = [2, 4, 5, 7, 8].map(symbols).join("|");
 const base32Text = new RegExp(`^$|^[\\s-]*(?:${symbols(8)}){0,31}(?:${lastSymbols})[=\\s-]*$`);
 const totpSecret = z.string().max(512).regex(base32Text, "is no base32 text");
 
+/** Unknown fields are refused: a login is never stored in part. */
 export const CreateCredential = closedObject(
   z.strictObject({
     name: name.describe("The credential's name, unique within the project."),
@@ -51,6 +52,7 @@ export const CreateCredential = closedObject(
 );
 export type CreateCredential = z.infer<typeof CreateCredential>;
 
+/** A change of a credential; what is left out stays. */
 export const UpdateCredential = closedObject(
   z.strictObject({
     name: name.optional().describe("The new name; connections that use the credential follow."),

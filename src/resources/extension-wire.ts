@@ -1,10 +1,17 @@
 /** Extensions over HTTP; field names as on the wire (the SDK's `extensions`). */
 import { z } from "zod";
-import { nameOnWire } from "./selector.ts";
+import { namePattern, reservedMessage, reservedName } from "./selector.ts";
 
 /** The text fields of an upload; the archive is the field `file`. */
 export const UploadExtension = z.object({
-  name: nameOnWire.optional().describe("The extension's name, unique within the project."),
+  // No `not` in the document: Schemathesis can't make forms with files for such a schema.
+  name: z
+    .string()
+    .max(255)
+    .regex(namePattern)
+    .refine((text) => !reservedName.test(text), reservedMessage)
+    .optional()
+    .describe("The extension's name, unique within the project."),
 });
 export type UploadExtension = z.infer<typeof UploadExtension>;
 

@@ -5,7 +5,7 @@ import type { KubeObject } from "../kube/objects.ts";
 export const projectLabel = "browserpool.dev/project";
 
 /** Ids that the HTTP API makes: 24 characters (services/objects/new-id.ts). Such a `metadata.name` is not used as a name. */
-export const generatedId = /^[a-z][a-z0-9]{23}$/;
+const generatedId = /^[a-z][a-z0-9]{23}$/;
 
 /** Label of a Namespace, `true`: it may become a project although others have pods there. */
 export const adoptLabel = "browserpool.dev/adopt";

@@ -6,6 +6,7 @@ import { nameOnWire } from "./selector.ts";
 import { VaultItemSpec } from "./vault-item.ts";
 import { wireSchema } from "./wire.ts";
 
+/** The whole of a vault that callers set. */
 export const UpsertVault = closedObject(
   z.strictObject({ name: nameOnWire.describe("The vault's name, unique within the project.") }),
 );

@@ -174,7 +174,7 @@ describe("a pool written as YAML", () => {
       "spec.network.proxyRoutes[0].proxy: Invalid",
     ],
     ["a start URL of 2049 characters", { size: 1, startUrl: "a".repeat(2049) }, "spec.startUrl: Too long"],
-    // BROWSER-30
+    // BROWSER-31
     ["a start URL of the machine's files", { size: 1, startUrl: "file:///etc/passwd" }, "spec.startUrl: Invalid value"],
     ["a start URL that is a script", { size: 1, startUrl: "javascript:alert(1)" }, "spec.startUrl: Invalid value"],
     [

@@ -47,7 +47,7 @@ const withToken = (url: string, token: string | undefined): string => {
   return other.href;
 };
 
-// AUTH-17
+// AUTH-19
 test("a client in an extension or an app connects by the token of the URL, a page of another origin does not", async () => {
   const origin = "chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb";
   await using(async ({ cdp_ws_url, webdriver_ws_url, browser_live_view_url = "" }) => {

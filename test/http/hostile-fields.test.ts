@@ -185,7 +185,7 @@ describe("a start URL", () => {
     "//a.example",
     "about:gpu",
   ];
-  // BROWSER-30
+  // BROWSER-31
   test.each([
     ["POST", "/browser_pools", { size: 1, fill_rate_per_minute: 0 }],
     ["PATCH", "/browser_pools/{pool}", {}],

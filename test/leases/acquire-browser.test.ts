@@ -36,7 +36,14 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>, proj
     store: { ...parts.store, ...store },
     grants: await parts.replica(),
     names,
-    pools: { get: () => pool, list: () => [pool] },
+    pools: { get: () => pool, list: () => [pool], listen: () => () => undefined },
+    projects: { find: () => ({ namespace: "project" }) },
+    profiles: {
+      find: ({ name }: { name: string }) => ({
+        metadata: { name: newId(), namespace: "project", creationTimestamp: "2026-01-01T00:00:00Z" },
+        spec: { name },
+      }),
+    },
     metrics,
     config,
     callerLimits,

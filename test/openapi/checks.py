@@ -34,6 +34,8 @@ RULES = [
     r"^(browser_)?telemetry\.export\.otlp\.destination: an enabled export needs a destination$",
     # By a PATCH, the pool may have a profile already.
     r"^refresh_on_profile_update: needs a profile on the pool$",
+    # The two headers of a project; a time of a key that is over.
+    r"^expires_at: must be in the future$",
     # Which parameter of a query another one asks for.
     r"^(path|supervisor_process): is required with source=(path|supervisor)$",
     # Lists of countries and states, and what they allow together; what a header of a login can carry; certificates.
@@ -56,6 +58,7 @@ RULES = [
     # What a file has inside of it, and that a form has each field once.
     r"^file: (this is no zip archive, or its end is missing|the archive has no manifest.json at its root)$",
     r"^name: give this once, and shorter$",
+    r"^name: must not have the form of an id ",
 ]
 
 RULE = re.compile("|".join(f"(?:{rule})" for rule in RULES))
@@ -88,6 +91,9 @@ def why_refused(response):
     error = response.json()
     details = error.get("details") or []
     if response.status_code == 400:
+        # Two headers name the project; the document can't say that they agree.
+        if error["message"].startswith("X-Kernel-Project-Id and X-Kernel-Project name different projects"):
+            return None
         unknown = [detail for detail in details if not is_known(detail)]
         return None if details and not unknown else unknown or error
     return None if error["code"] in OF_STATE.get(response.status_code, ()) else error

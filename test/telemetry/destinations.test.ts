@@ -121,7 +121,7 @@ describe("is refused with", () => {
     ["no header's name", { headers: { "a b": "c" } }, "headers"],
     ["headers that are too large", { headers: { a: "x".repeat(5000), b: "x".repeat(5000) } }, "at most 8192 bytes"],
     ["an encrypted value", { headers: { a: "bp-sealed:v1:x" } }, "headers.A: begins like an encrypted value"],
-    ["a name like an id", { name: "abcdefghijklmnopqrstuvwx" }, "name: must not look like an id"],
+    ["a name like an id", { name: "abcdefghijklmnopqrstuvwx" }, "name: must not have the form of an id"],
     ["too long a timeout", { timeout_seconds: 61 }, "timeout_seconds"],
   ])("%s", async (_, body, message) => {
     const answer = await parts.call("POST", "/telemetry/destinations", { name: fresh("no"), endpoint, ...body });

@@ -55,17 +55,6 @@ export const browserRecord = ({
   },
 });
 
-/** A configuration in words, for people: `headless, stealth, isp proxy in US`. */
-export const configurationName = ({ browser, proxy }: Pick<RecommendationRecord, "browser" | "proxy">): string => {
-  const country = proxy.mode === "managed" ? proxy.create.config?.country : undefined;
-  return [
-    browser.headless ? "headless" : "headful",
-    ...(browser.stealth ? ["stealth"] : []),
-    ...(browser.gpu ? ["gpu"] : []),
-    proxy.mode === "direct" ? "direct" : `${proxy.create.type} proxy${country ? ` in ${country}` : ""}`,
-  ].join(", ");
-};
-
 const record = ({ recipe, evidence, scope, matched }: Working): RecommendationRecord => ({
   type: "recommendation",
   browser: browserRecord(recipe.browser),

@@ -236,7 +236,7 @@ test("nothing makes it throw, and what is normalized stays as it is", () => {
   );
 });
 
-// LOOKUP-92
+// LOOKUP-93
 test("codes of plain characters, and codes in small letters, make no other target", () => {
   const same = (...urls: string[]) => new Set(urls.map((url) => JSON.stringify(targetOf(url)))).size;
   expect(
@@ -252,13 +252,13 @@ test("codes of plain characters, and codes in small letters, make no other targe
   expect(targetOf("https://shop.example.com/%zz%2")).toMatchObject({ normalized: "https://shop.example.com/%zz%2" });
 });
 
-// LOOKUP-92
+// LOOKUP-93
 test.each(["xn--a", "xn--0", "xn--zzzzz99999", "xn--mnchen-3yx", "a.xn--a-ecp", "xn--abc-", "xn--xn---epa"])(
   "a host whose label %s is no internationalised name has no target",
   (label) => expect(targetOf(`https://${label}.com/`)).toEqual(expect.any(String)),
 );
 
-// LOOKUP-92
+// LOOKUP-93
 test("internationalised names have targets, in either form", () => {
   for (const url of ["https://xn--mnchen-3ya.de/", "https://münchen.de/", "https://XN--MNCHEN-3YA.de"])
     expect(targetOf(url)).toMatchObject({ host: "xn--mnchen-3ya.de" });

@@ -53,7 +53,7 @@ const ofPages = [
   "x",
 ];
 
-// AUTH-17
+// AUTH-19
 test.each(ofApps)("the origin %s is an app's: it may call only where apps may", (origin) => {
   expect(() => checkHost({ host, origin }, config, { takesApps: true })).not.toThrow();
   expect(() => checkHost({ host, origin }, config)).toThrow(/BROWSERPOOL_ALLOWED_ORIGINS/);

@@ -73,6 +73,7 @@ export const examples: Record<string, Json> = {
   Session: {
     ...settings,
     session_id: sessionId,
+    region: "us-east",
     cdp_ws_url: `ws://127.0.0.1:8080/gateway/${sessionId}/cdp?jwt=eyJhbGciOiJFZERTQSJ9`,
     webdriver_ws_url: `ws://127.0.0.1:8080/gateway/${sessionId}/webdriver?jwt=eyJhbGciOiJFZERTQSJ9`,
     base_url: `http://127.0.0.1:8080/gateway/${sessionId}`,

@@ -1,7 +1,6 @@
 /** The pages about the config registry, on the ops port: plain HTML that works without scripts. */
 
-import { configurationName } from "../../domain/registry/recommendation-record.ts";
-import type { AnalysisRecord, SiteRecord } from "../../resources/registry-wire.ts";
+import { type AnalysisRecord, configurationName, type SiteRecord } from "../../resources/registry-wire.ts";
 import type { RecentRun } from "../../resources/site-evidence.ts";
 import { maxUrlLength } from "../../resources/site-recipe.ts";
 import type { AnalysisView, SiteView } from "../../services/registry/view-registry.ts";

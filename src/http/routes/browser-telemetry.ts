@@ -75,6 +75,7 @@ const framed = async function* (records: AsyncIterable<TelemetryRecord>): AsyncG
   for await (const record of records) yield { id: String(record.seq), data: record };
 };
 
+/** The events as they happen, by key or by the session's token. */
 export const streamTelemetryRoute = defineSessionStream(
   {
     name: "telemetry/stream",

@@ -1,6 +1,5 @@
 /** What is recommended for the targets that were analyzed: `config_registry.list` of the public clients. */
-import { configurationName } from "../../domain/registry/recommendation-record.ts";
-import type { RecommendationSummary, summarySorts } from "../../resources/registry-wire.ts";
+import { configurationName, type RecommendationSummary, type summarySorts } from "../../resources/registry-wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { listAnalyses } from "./fetch-analysis.ts";
 import { lookupTarget } from "./lookup-site.ts";

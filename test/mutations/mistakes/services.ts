@@ -147,8 +147,8 @@ export const servicesMistakes: readonly KeptMistake[] = [
     kind: "forgotten clean-up",
     breaks: "each acquire that got a browser still counts as a waiting one: soon no caller of the project may wait",
     file: "services/sessions/acquire-browser.ts",
-    find: "    } finally {\n      place?.();\n    }\n",
-    replace: "    } catch (error) {\n      place?.();\n      throw error;\n    }\n",
+    find: "    } finally {\n      failure.stop();\n      place?.();\n    }\n",
+    replace: "    } catch (error) {\n      failure.stop();\n      place?.();\n      throw error;\n    }\n",
     foundBy: "test/leases/acquire-browser.test.ts",
   },
   {
