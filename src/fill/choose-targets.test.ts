@@ -9,13 +9,14 @@ const child: Frame = { sessionId: "page", objectId: "2", parent: main };
 const grandchild: Frame = { sessionId: "other", objectId: "1", parent: child };
 
 type Found = FrameFields["found"][number];
-const nothing: Found = { isValid: true, matched: 0, editable: [] };
-const field = (...editable: number[]): Found => ({ isValid: true, matched: 1, editable });
+const nothing: Found = { isValid: true, matched: 0, editable: [], locked: [] };
+const field = (...editable: number[]): Found => ({ isValid: true, matched: 1, editable, locked: [] });
 const look = (frame: Frame, origin: string, ...found: Found[]): FrameFields => ({
   frame,
   url: "",
   origin,
   hasFocus: true,
+  isScripted: false,
   found,
 });
 

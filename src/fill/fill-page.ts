@@ -26,7 +26,8 @@ import { choosePage } from "./choose-page.ts";
 import { chooseTargets, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";
 import { openFrames } from "./frames.ts";
-import { locateFields } from "./locate-fields.ts";
+import { type FrameFields, locateFields, unlockFields } from "./locate-fields.ts";
+import { settleFields } from "./settle-fields.ts";
 import { writeFields } from "./write-fields.ts";
 
 export type FillRequest = {
@@ -42,7 +43,7 @@ export type FillRequest = {
   allowedOrigins?: string[] | undefined;
 };
 
-type PreparedPage = { origin: string; targets: Target[] };
+type PreparedPage = { origin: string; targets: Target[]; isScripted: boolean };
 
 /** Emulates a focus for the page and the frames with fields, as if the tab were in front. */
 const emulateFocus = (cdp: CdpConnection, sessionIds: string[]): void => {
@@ -50,6 +51,9 @@ const emulateFocus = (cdp: CdpConnection, sessionIds: string[]): void => {
   for (const sessionId of new Set(sessionIds))
     cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, { sessionId }).catch(() => undefined);
 };
+
+const framesWithFields = (located: FrameFields[]): FrameFields[] =>
+  located.filter(({ found }) => found.some(({ editable, locked }) => editable.length > 0 || locked.length > 0));
 
 const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: number): Promise<PreparedPage> => {
   const { pageUrl, bindings, allowedOrigins } = request;
@@ -63,9 +67,9 @@ const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: n
   if (!main) throw new FillRefused("browser_not_ready");
   // For a page that is navigating, the browser's list has the new URL; `main.url` is the present document's.
   if (pageUrl !== undefined && main.url !== pageUrl) throw new FillRefused("page_not_found");
-  const targets = chooseTargets(located, selectors, allowedOrigins);
-  if (!main.hasFocus) emulateFocus(cdp, [sessionId, ...targets.map(({ frame }) => frame.sessionId)]);
-  return { origin: main.origin, targets };
+  if (!main.hasFocus) emulateFocus(cdp, [sessionId, ...framesWithFields(located).map(({ frame }) => frame.sessionId)]);
+  const targets = chooseTargets(await unlockFields(cdp, located), selectors, allowedOrigins);
+  return { origin: main.origin, targets, isScripted: located.some((frame) => frame.isScripted) };
 };
 
 const statusOf = (fields: FieldResult[]): FillResult["status"] => {
@@ -93,13 +97,16 @@ export const fillPage = async (request: FillRequest, signal: AbortSignal): Promi
   const timer = setTimeout(() => deadline.abort(), request.timeoutMs);
   parts.defer(() => clearTimeout(timer));
   try {
-    const cdp = parts.use(await connectCdp(request.connect, AbortSignal.any([signal, deadline.signal])));
-    const { origin, targets } = await preparePage(cdp, request, endsAtMs);
+    const ending = AbortSignal.any([signal, deadline.signal]);
+    const cdp = parts.use(await connectCdp(request.connect, ending));
+    const { origin, targets, isScripted } = await preparePage(cdp, request, endsAtMs);
     const writes = request.bindings.flatMap((binding, index) => {
       const target = targets[index];
       return target ? [{ binding, target }] : [];
     });
-    const fields = await writeFields(cdp, writes, deadline.signal);
+    const results = await writeFields(cdp, writes, deadline.signal);
+    const settling = { writes, results, leftMs: endsAtMs - performance.now() };
+    const fields = isScripted ? await settleFields(cdp, settling, ending) : results;
     return { status: statusOf(fields), fields, origin };
   } catch (error) {
     throw refusalOf(error, { signal, isLate: deadline.signal.aborted });

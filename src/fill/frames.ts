@@ -8,7 +8,7 @@ const fieldsScript = readFileSync(new URL("in-page/fields.js", import.meta.url),
 /** One frame of the page, with an isolated world in which in-page/fields.js is loaded. */
 export type Frame = {
   sessionId: string;
-  /** The world's `{ find, write, leaves }`. */
+  /** The world's `{ find, unlock, write, leaves, settled }`. */
   objectId: string;
   /** The frame around it; undefined for the main frame. */
   parent: Frame | undefined;
@@ -83,7 +83,7 @@ export const openFrames = async (cdp: CdpConnection, pageSession: string): Promi
 export const callInFrame = async (
   cdp: CdpConnection,
   { sessionId, objectId }: Frame,
-  name: "find" | "write" | "leaves",
+  name: "find" | "unlock" | "write" | "leaves" | "settled",
   args: unknown[],
 ): Promise<unknown> => {
   const { result, exceptionDetails } = await cdp.send(

@@ -10,6 +10,7 @@ afterAll(() => parts?.[Symbol.asyncDispose]());
 
 const told = (id: string): string[] => [
   `focus ${id}`,
+  `keydown ${id} by script`,
   `beforeinput ${id} by script`,
   `input ${id}`,
   `change ${id}`,

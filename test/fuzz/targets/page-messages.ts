@@ -47,7 +47,8 @@ const findings = {
   url: "https://a.example/",
   origin: "https://a.example",
   hasFocus: true,
-  found: [{ isValid: true, matched: 1, editable: [1] }],
+  isScripted: true,
+  found: [{ isValid: true, matched: 1, editable: [1], locked: [] }],
 };
 const targets = [
   { targetId: "a", type: "page", url: "https://a.example/", title: "", attached: false },

@@ -1,0 +1,95 @@
+import type { Widget } from "./widgets.ts";
+
+const holds = (value: string): string => `document.querySelector("#f").value === ${JSON.stringify(value)}`;
+const field = (name: string, attributes: string, value = "ada"): Widget => ({
+  name,
+  by: `\`<input ${attributes}>\``,
+  html: `<input id=f ${attributes}>`,
+  values: { "#f": value },
+  says: "completed",
+  proof: holds(value),
+});
+const refused = (name: string, by: string, html: string, code = "element_not_editable"): Widget => ({
+  name,
+  by,
+  html,
+  values: { "#f": "ada" },
+  says: { refused: code },
+});
+
+/** Fields without a script. */
+export const plainFields: Widget[] = [
+  field("Text", "type=text"),
+  field("Search", "type=search"),
+  field("E-mail address", "type=email", "Ada@shop.example"),
+  field("Password", "type=password", "s3cr&t \"x'"),
+  field("Telephone number", "type=tel", "+49 30 123"),
+  field("Address of a site", "type=url", "https://shop.example/"),
+  field("Number", "type=number step=any", "-12.5"),
+  field("Date", "type=date", "2026-01-31"),
+  field("Month", "type=month", "2026-01"),
+  field("Time", "type=time", "10:11"),
+  field("Field that asks browsers not to fill it", "autocomplete=off"),
+  field("New password", "type=password autocomplete=new-password", "s3cret-new"),
+  field("Field with a length that fits", "maxlength=3"),
+  field("Field with a value already", "value=eve"),
+  {
+    name: "Field with a length that is too short",
+    by: "`maxlength=2`",
+    html: "<input id=f maxlength=2>",
+    values: { "#f": "ada" },
+    says: { failed: "execution_failed" },
+  },
+  {
+    name: "Text of several lines",
+    by: "`<textarea>`",
+    html: "<textarea id=f></textarea>",
+    values: { "#f": "one\ntwo" },
+    says: "completed",
+    proof: holds("one\ntwo"),
+  },
+  {
+    name: "Country",
+    by: "`<select>`, by the value of an option",
+    html: "<select id=f><option value=de>Germany<option value=fr>France</select>",
+    values: { "#f": "fr" },
+    says: "completed",
+    proof: holds("fr"),
+  },
+  {
+    name: "Country by its text",
+    by: "`<select>`, which has no such value",
+    html: "<select id=f><option value=de>Germany</select>",
+    values: { "#f": "Germany" },
+    says: { failed: "option_not_found" },
+  },
+  {
+    name: "Field known by its label alone",
+    by: "`label:has(…)` around it",
+    html: "<label>User <input></label>",
+    values: { label: "ada" },
+    says: "completed",
+    proof: 'document.querySelector("input").value === "ada"',
+  },
+  refused("Disabled field", "`disabled`", "<input id=f disabled>"),
+  refused("Field that stays read-only", "`readonly`", "<input id=f readonly>"),
+  refused("Hidden field", "`display: none`", '<input id=f style="display: none">'),
+  refused("Editable text", "`contenteditable`", "<div id=f contenteditable>text</div>"),
+  refused("Checkbox", "`type=checkbox`", "<input id=f type=checkbox>"),
+  refused("Two fields of one selector", "not unique", "<input id=f><input id=f>", "ambiguous_selector"),
+  {
+    name: "Field in a frame of the same origin",
+    by: "`<iframe srcdoc>`",
+    html: '<iframe srcdoc="<input id=f>"></iframe>',
+    values: { "#f": "ada" },
+    says: "completed",
+    proof: 'frames[0].document.querySelector("#f").value === "ada"',
+  },
+  {
+    name: "Field in a frame of another site",
+    by: "`<iframe>` of another process; `allowed_origins` allow both or are not set",
+    html: "<iframe src={{other}}/frame-cross.html></iframe>",
+    values: { "#in-cross": "ada" },
+    says: "completed",
+  },
+];
