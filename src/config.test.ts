@@ -3,19 +3,33 @@ import { readConfig } from "./config.ts";
 
 // LIMIT-2, LIMIT-3
 test("the organization's limits are 50 pooled sessions, a fill rate of 25 and sessions of 72 hours, unless they are set", () => {
-  const onDemand = { onDemandSessions: 50, projectOnDemandSessions: 25 };
-  expect(readConfig({}).limits).toMatchObject({
+  const others = {
+    onDemandSessions: 50,
+    projectOnDemandSessions: 25,
+    objectsPerProject: {
+      authconnections: 500,
+      browserpools: 100,
+      credentials: 200,
+      extensions: 100,
+      profiles: 500,
+      proxies: 200,
+      vaultitems: 1000,
+      vaults: 500,
+    },
+    extensionBytesPerProject: 1_073_741_824,
+  };
+  expect(readConfig({}).limits).toEqual({
     pooledSessions: 50,
     fillRatePerMinute: 25,
     sessionSeconds: 259_200,
-    ...onDemand,
+    ...others,
   });
   const raised = readConfig({
     BROWSERPOOL_POOLED_SESSIONS: "7",
     BROWSERPOOL_FILL_RATE_CAP: "100",
     BROWSERPOOL_MAX_SESSION_SECONDS: "60",
   });
-  expect(raised.limits).toMatchObject({ pooledSessions: 7, fillRatePerMinute: 100, sessionSeconds: 60, ...onDemand });
+  expect(raised.limits).toEqual({ pooledSessions: 7, fillRatePerMinute: 100, sessionSeconds: 60, ...others });
   expect(() => readConfig({ BROWSERPOOL_MAX_SESSION_SECONDS: "259201" })).toThrow("BROWSERPOOL_MAX_SESSION_SECONDS");
 });
 
