@@ -13,7 +13,6 @@ const noPlace =
   "browsers have the locale and the time zone of their image; set them over CDP (Emulation.setTimezoneOverride)";
 const noRegion = "an installation is one region; leave it out";
 const noBrowser = "people log in on the hosted page, and no browser does it for them; leave it out";
-const sortHere = "there is one order; sort the pages that come";
 const onlySha1 =
   "codes are those of RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
 const fixedNetwork = "network rules are fixed when a browser starts; give them to POST /browsers or to the pool";
@@ -59,12 +58,6 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   updateCredential: { body: { totp_algorithm: onlySha1, totp_digits: onlySha1, totp_period: onlySha1 } },
   resolveConfigRegistry: {
     body: { intent: "a trial loads the page of the URL and does nothing there; give the URL of the page you need" },
-  },
-  listConfigRegistry: {
-    query: {
-      sort_by: sortHere,
-      sort_order: sortHere,
-    },
   },
   createApiKey: {
     body: { policy: "keys are limited by permissions and project_id (docs/permissions.md); give those" },

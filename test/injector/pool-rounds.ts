@@ -4,6 +4,7 @@
  */
 
 import { createKeySweeps } from "../../src/controllers/browser-pool/apply/agent-key-secrets.ts";
+import { createRefusedStarts } from "../../src/controllers/browser-pool/apply/refused-starts.ts";
 import { createStartCount } from "../../src/controllers/browser-pool/apply/start-count.ts";
 import { startInspections } from "../../src/controllers/browser-pool/inspect/inspections.ts";
 import { createLoopKeys } from "../../src/controllers/browser-pool/loop-keys.ts";
@@ -91,6 +92,7 @@ const createMemory = (nowMs: () => number) => ({
   keySweeps: createKeySweeps(),
   autoscaling: createAutoscaling(),
   acceptedSizes: new Map<string, number>(),
+  refusedStarts: createRefusedStarts(nowMs),
 });
 
 type Loop<T extends Statused> = {
@@ -121,7 +123,8 @@ const startReplica = async <T extends Statused>(
   const forgetPool = (uid: string): void => {
     keys.delete(uid);
     memory.acceptedSizes.delete(uid);
-    for (const part of [memory.expectations, memory.keySweeps, memory.autoscaling]) part.forget(uid);
+    for (const part of [memory.expectations, memory.keySweeps, memory.autoscaling, memory.refusedStarts])
+      part.forget(uid);
   };
   const source = startPoolSource({
     kube,
