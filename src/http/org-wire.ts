@@ -39,7 +39,7 @@ export const flag = z.preprocess((text) => (text === "true" ? true : text === "f
 export const ProjectWire = z.object({
   id: z.string().describe("The project's id."),
   name: z.string().describe("The project's name."),
-  status: z.enum(["active", "archived"]).describe("Requests to an archived project are refused."),
+  status: z.enum(["active", "archived"]).describe("Requests to an archived project are refused; its sessions end."),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });

@@ -146,13 +146,21 @@ const readInput = async (
   };
 };
 
-/** Throws `unauthorized` or `forbidden` for a key that was deleted or lost the permission since the request began. */
-const requireAllowed = (headers: Request["headers"], { apiKeys }: AppDeps["services"], route: Route): void =>
-  requirePermission(authenticate(headers, apiKeys), route.permission);
+/**
+ * Throws `unauthorized` or `forbidden` for a key that was deleted or lost the permission since the request began, and `project_not_found`
+ * when its project was archived or deleted.
+ */
+const requireAllowed = (headers: Request["headers"], services: AppDeps["services"], route: Route): void => {
+  const { apiKeys, projects, config } = services;
+  const principal = authenticate(headers, apiKeys);
+  requirePermission(principal, route.permission);
+  if (route.scope === "project")
+    resolveProject(headers, principal, { projects, defaultProject: config.defaultProject });
+};
 
 /**
  * Runs the handler. An answer that can be taken back may have taken long, because its caller had to wait: a key that was deleted
- * or lost the permission meanwhile gets nothing (AUTH-15). Throws `unauthorized` or `forbidden`.
+ * or lost the permission meanwhile gets nothing (AUTH-15), nor does one whose project was archived (PROJECT-12). Throws as `requireAllowed`.
  */
 const handle = async (
   { headers }: Request,

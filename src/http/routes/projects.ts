@@ -3,6 +3,7 @@ import { cachedVisibleProject } from "../../services/projects/cached-project.ts"
 import { createProject } from "../../services/projects/create-project.ts";
 import { deleteProject } from "../../services/projects/delete-project.ts";
 import { updateProject } from "../../services/projects/update-project.ts";
+import { endSessionsOf } from "../../services/sessions/end-sessions-of.ts";
 import { CreateProject, ProjectWire, projectAnswer, UpdateProject } from "../org-wire.ts";
 import { isWanted, Paging, pageOf } from "../paging.ts";
 import { defineRoute } from "../route.ts";
@@ -86,7 +87,12 @@ export const updateProjectRoute = defineRoute(
     answers: { 200: ProjectAnswer },
     errors: ["bad_request", "project_not_found", "name_taken", "conflict"],
   },
-  async ({ params, body, deps }) => ({ status: 200, body: projectAnswer(await updateProject(params.id, body, deps)) }),
+  async ({ params, body, deps }) => {
+    const project = await updateProject(params.id, body, deps);
+    // PROJECT-12, also when a call that archived it before has ended some of them only.
+    if (body.status === "archived") await endSessionsOf(project, deps);
+    return { status: 200, body: projectAnswer(project) };
+  },
 );
 
 export const deleteProjectRoute = defineRoute(

@@ -19,7 +19,7 @@ const requireAllowed = (project: Project, { name, status }: ProjectUpdate, deps:
 
 /**
  * Changes the given fields. Throws `project_not_found`, `name_taken`, or `conflict` for changes that the default project does not
- * allow. Requests to an archived project are refused until it is active again; its running browsers go on.
+ * allow. Requests to an archived project are refused until it is active again.
  */
 export const updateProject = async (idOrName: string, update: ProjectUpdate, deps: Deps): Promise<Project> => {
   const project = cachedProject(idOrName, deps);
