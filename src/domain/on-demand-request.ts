@@ -13,6 +13,7 @@ type OnDemandRequest = {
   gpu?: true;
   tags?: Record<string, string>;
   vaults?: BrowserSpec["vaults"];
+  with_vaults?: true;
   report?: SessionReport;
 };
 
@@ -44,6 +45,6 @@ export const onDemandRequest = (
   ...(name && { name }),
   ...(spec.gpu && { gpu: true }),
   ...(spec.tags && { tags: spec.tags }),
-  ...(spec.vaults.length > 0 && { vaults: spec.vaults }),
+  ...(spec.vaults.length > 0 && { vaults: spec.vaults, with_vaults: true as const }),
   ...(report && { report }),
 });

@@ -6,7 +6,8 @@ import type { Permission, ProjectPermission } from "../resources/permission.ts";
 import type { Principal } from "../services/api-keys/api-keys.ts";
 import type { Project } from "../services/projects/projects.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
-import { type FoundSession, findSession } from "../services/sessions/find-session.ts";
+import type { FoundSession } from "../services/sessions/find-session.ts";
+import { findUsable } from "../services/sessions/may-use.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -191,8 +192,8 @@ export const defineSessionStream = <Query extends z.ZodType>(
       params: SessionParams,
       ...contract,
     },
-    async ({ params, query, lastEventId, project, deps, signal }) => {
-      const found = await findSession(params.id_or_name, { project }, deps);
+    async ({ params, query, lastEventId, project, principal, deps, signal }) => {
+      const found = await findUsable(params.id_or_name, { project, principal }, deps);
       // `Infer` can't tell that there is a schema here.
       const asked = { query: query as z.output<Query>, lastEventId };
       return { status: 200, events: await streamOfSession(found, asked, deps, signal) };

@@ -103,6 +103,8 @@ export const SessionRequest = z.object({
   gpu: z.boolean().optional(),
   /** The vaults that were attached to an on-demand browser when it was made. */
   vaults: z.array(z.object({ id: z.string() })).optional(),
+  /** Vaults were attached to it; kept of an ended session, whose `vaults` may be left out. */
+  with_vaults: z.boolean().optional(),
   project: z.string(),
   /** What its holder has changed in the browser while it runs. `proxy_id`: empty when the browser has none any more. */
   changed: z

@@ -13,6 +13,20 @@ test("a token says whose session it opens, the same one every time, and only its
   expect(await verifySessionToken(generateKeyPairSync("ed25519").publicKey, token)).toBeUndefined();
 });
 
+// AUTH-21
+test.each([
+  [3600, claims],
+  [-30, claims],
+  [-61, { ...claims, isOver: true }],
+])("a token whose lease ends in %i s at the latest says so", async (seconds, said) => {
+  const expiresAt = Math.floor(Date.now() / 1000) + seconds;
+  const token = signSessionToken(privateKey, claims, expiresAt);
+  expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ exp: expiresAt });
+  expect(await verifySessionToken(publicKey, token)).toEqual(said);
+  const view = signLiveViewToken(privateKey, { ...claims, readOnly: true }, expiresAt);
+  expect(await verifyLiveViewToken(privateKey, view)).toEqual({ ...said, readOnly: true });
+});
+
 test("it is the JWT that any other maker of JWTs would make", async () => {
   const other = await new SignJWT({ pool: "pool" })
     .setProtectedHeader({ alg: "EdDSA" })

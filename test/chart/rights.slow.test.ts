@@ -703,3 +703,23 @@ test("all pods of the release pass Pod Security restricted", async () => {
   const careless = { ...one, metadata: { name: "careless", namespace: "warned" }, spec: { ...one?.spec, template } };
   expect((await cluster.kubectl("admin", "create -f -", [careless])).text).toContain("would violate PodSecurity");
 });
+
+// LEASE-65
+test("nobody but the service makes a Browser whose name has the form of a session's id", async () => {
+  const browser = (name: string) => ({
+    apiVersion: "browserpool.dev/v1alpha1",
+    kind: "Browser",
+    metadata: { name, namespace: "team" },
+    spec: {},
+  });
+  const refused = await cluster.kubectl("admin", "create -f -", [browser("abcdefghijklmnopqrstuvwx")]);
+  expect(refused.ok).toBe(false);
+  expect(refused.text).toContain("is that of a session");
+  for (const [account, name] of [
+    ["admin", "checkout"],
+    ["api", "abcdefghijklmnopqrstuvw0"],
+  ] as const) {
+    const { ok, text } = await cluster.kubectl(account, "create -f -", [browser(name)]);
+    expect(ok, text).toBe(true);
+  }
+});

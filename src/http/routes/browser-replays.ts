@@ -38,8 +38,8 @@ export const startReplayRoute = defineRoute(
     answers: { 201: { description: "The recording has begun", schema: Replay } },
     errors: ["bad_request", "not_supported_here", "not_found", "conflict", "too_many_requests", "unavailable"],
   },
-  async ({ params, body, project, baseUrl, deps }) => {
-    const record = await startReplay({ idOrName: params.id_or_name, request: body }, project, deps);
+  async ({ params, body, project, principal, baseUrl, deps }) => {
+    const record = await startReplay({ idOrName: params.id_or_name, request: body, principal }, project, deps);
     return { status: 201, body: replayAnswer(record, baseUrl, deps) };
   },
 );
@@ -58,8 +58,8 @@ export const listReplaysRoute = defineRoute(
     answers: { 200: { description: "The recordings, the oldest first", schema: z.array(Replay) } },
     errors: ["bad_request", "not_found"],
   },
-  async ({ params, query, project, baseUrl, deps }) => {
-    const asked = { idOrName: params.id_or_name, includeEnded: query.include_deleted === "true" };
+  async ({ params, query, project, principal, baseUrl, deps }) => {
+    const asked = { idOrName: params.id_or_name, includeEnded: query.include_deleted === "true", principal };
     const records = await listReplays(asked, project, deps);
     return { status: 200, body: records.map((record) => replayAnswer(record, baseUrl, deps)) };
   },
@@ -78,8 +78,8 @@ export const stopReplayRoute = defineRoute(
     answers: { 204: { description: "The video is stored" } },
     errors: ["not_found", "unavailable"],
   },
-  async ({ params, project, deps, signal }) => {
-    await stopReplay({ idOrName: params.id_or_name, replayId: params.replay_id }, project, deps, signal);
+  async ({ params, project, principal, deps, signal }) => {
+    await stopReplay({ idOrName: params.id_or_name, replayId: params.replay_id, principal }, project, deps, signal);
     return { status: 204 };
   },
 );
@@ -102,8 +102,8 @@ export const downloadReplayRoute = defineRoute(
     },
     errors: ["bad_request", "not_supported_here", "not_found", "conflict", "unavailable"],
   },
-  async ({ params, query, project, deps, range, signal }) => {
-    const asked = { idOrName: params.id_or_name, includeEnded: query.include_deleted === "true" };
+  async ({ params, query, project, principal, deps, range, signal }) => {
+    const asked = { idOrName: params.id_or_name, includeEnded: query.include_deleted === "true", principal };
     const { record } = await findReplay({ ...asked, replayId: params.replay_id }, project, deps);
     return replayFile(openReplay(record, deps), { name: `${record.id}.webm`, range, signal });
   },

@@ -1,7 +1,7 @@
 /** The telemetry of sessions, as the public SDK reads it (`browsers.telemetry`). */
 import { z } from "zod";
 import { eventCategories, TelemetryRecord } from "../../resources/telemetry-event.ts";
-import { findSession } from "../../services/sessions/find-session.ts";
+import { findUsable } from "../../services/sessions/may-use.ts";
 import { type BeginAt, followEvents } from "../../services/telemetry/follow-events.ts";
 import { readEvents } from "../../services/telemetry/read-events.ts";
 import { listInQuery } from "../middleware/validate.ts";
@@ -54,9 +54,9 @@ export const listTelemetryRoute = defineRoute(
     answers: { 200: { description: "The events", schema: z.array(TelemetryRecord) } },
     errors: ["bad_request", "not_found"],
   },
-  async ({ params, query, project, deps }) => {
+  async ({ params, query, project, principal, deps }) => {
     const includeEnded = query.include_deleted === "true";
-    const { lease } = await findSession(params.id_or_name, { project, includeEnded }, deps);
+    const { lease } = await findUsable(params.id_or_name, { project, includeEnded, principal }, deps);
     const { records, next } = await readEvents(lease.session, query, deps);
     return {
       status: 200,

@@ -6,6 +6,7 @@ import type { Principal } from "../../services/api-keys/api-keys.ts";
 import { createBrowser } from "../../services/sessions/create-browser.ts";
 import { findSession } from "../../services/sessions/find-session.ts";
 import { listSessions } from "../../services/sessions/list-sessions.ts";
+import { mayUse } from "../../services/sessions/may-use.ts";
 import { endSession } from "../../services/sessions/release-browser.ts";
 import { listedSessionAnswer, sessionAnswer } from "../../services/sessions/session-answer.ts";
 import { updateBrowser } from "../../services/sessions/update-browser.ts";
@@ -21,9 +22,9 @@ const path = "/browsers/{id_or_name}";
 const browserBodyEntries = 40_000;
 
 const BrowserParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
-/** A session's URLs open its browser, so only keys that may use browsers see them (AUTH-13). */
-const linksBase = ({ permissions }: Principal, baseUrl: string): string | undefined =>
-  permissions.has("browsers:use") ? baseUrl : undefined;
+/** A session's URLs open its browser, so only keys that may use it see them (AUTH-13). */
+const linksBase = (lease: Parameters<typeof mayUse>[0], principal: Principal, baseUrl: string): string | undefined =>
+  mayUse(lease, principal) ? baseUrl : undefined;
 
 const flag = z.enum(["true", "false"]).optional();
 
@@ -64,7 +65,7 @@ export const listBrowsersRoute = defineRoute(
     const { leases, hasMore, isCut } = await listSessions({ ...query, status }, project, deps);
     const body: Session[] = [];
     // One after the other: the configuration of a session has up to 256 KiB.
-    for (const lease of leases) body.push(await listedSessionAnswer(lease, linksBase(principal, baseUrl), deps));
+    for (const lease of leases) body.push(await listedSessionAnswer(lease, linksBase(lease, principal, baseUrl), deps));
     return { status: 200, body, headers: { ...pageHeaders(hasMore, query), ...(isCut && { "X-Search-Cut": "true" }) } };
   },
 );
@@ -114,8 +115,8 @@ export const updateBrowserRoute = defineRoute(
     errors: ["bad_request", "not_supported_here", "not_found", "name_taken", "conflict"],
     furtherPermissions: [profilePermission],
   },
-  async ({ params, body, project, baseUrl, deps }) => {
-    const lease = await updateBrowser({ idOrName: params.id_or_name, request: body }, project, deps);
+  async ({ params, body, project, principal, baseUrl, deps }) => {
+    const lease = await updateBrowser({ idOrName: params.id_or_name, request: body, principal }, project, deps);
     return { status: 200, body: await sessionAnswer(lease, baseUrl, deps) };
   },
 );
@@ -137,7 +138,7 @@ export const getBrowserRoute = defineRoute(
   async ({ params, query, project, principal, baseUrl, deps }) => {
     const includeEnded = query.include_deleted === "true";
     const { lease } = await findSession(params.id_or_name, { project, includeEnded }, deps);
-    return { status: 200, body: await sessionAnswer(lease, linksBase(principal, baseUrl), deps) };
+    return { status: 200, body: await sessionAnswer(lease, linksBase(lease, principal, baseUrl), deps) };
   },
 );
 

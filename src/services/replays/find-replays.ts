@@ -2,27 +2,28 @@ import { AppError } from "../../errors.ts";
 import type { ReplayRecord } from "../../redis/replay-store.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { type FoundSession, findSession } from "../sessions/find-session.ts";
+import type { FoundSession } from "../sessions/find-session.ts";
+import { findUsable, type UserOf } from "../sessions/may-use.ts";
 
-type Asked = { idOrName: string; includeEnded: boolean };
+type Asked = Pick<UserOf, "principal"> & { idOrName: string; includeEnded: boolean };
 
-/** The recordings of a session, in the order of their begin. Throws `not_found`. */
+/** The recordings of a session, in the order of their begin. Throws `not_found` and `forbidden`. */
 export const listReplays = async (
-  { idOrName, includeEnded }: Asked,
+  { idOrName, includeEnded, principal }: Asked,
   project: Project,
   deps: ServiceDeps,
 ): Promise<ReplayRecord[]> => {
-  const { lease, poolUid } = await findSession(idOrName, { project, includeEnded }, deps);
+  const { lease, poolUid } = await findUsable(idOrName, { project, includeEnded, principal }, deps);
   return deps.replays.records.list(poolUid, lease.session);
 };
 
-/** One recording of a session. Throws `not_found`. */
+/** One recording of a session. Throws `not_found` and `forbidden`. */
 export const findReplay = async (
-  { idOrName, includeEnded, replayId }: Asked & { replayId: string },
+  { idOrName, includeEnded, replayId, principal }: Asked & { replayId: string },
   project: Project,
   deps: ServiceDeps,
 ): Promise<FoundSession & { record: ReplayRecord }> => {
-  const found = await findSession(idOrName, { project, includeEnded }, deps);
+  const found = await findUsable(idOrName, { project, includeEnded, principal }, deps);
   const record = await deps.replays.records.get(found.poolUid, found.lease.session, replayId);
   if (!record) throw new AppError("not_found", `browser ${idOrName} has no recording ${replayId.slice(0, 100)}`);
   return { ...found, record };

@@ -6,7 +6,8 @@ import type { StartReplayBody } from "../../resources/replay-wire.ts";
 import { newId } from "../objects/new-id.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { type FoundSession, findSession } from "../sessions/find-session.ts";
+import type { FoundSession } from "../sessions/find-session.ts";
+import { findUsable, type UserOf } from "../sessions/may-use.ts";
 import { claimName, mostBytesOf, mostPerProject, mostPerSession } from "./replays.ts";
 
 type Deps = ServiceDeps;
@@ -71,11 +72,11 @@ const begin = async (record: ReplayRecord, wanted: StartReplayBody, found: Found
  * already, and `too_many_requests` without room for its video.
  */
 export const startReplay = async (
-  { idOrName, request }: { idOrName: string; request: StartReplayBody },
+  { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: StartReplayBody },
   project: Project,
   deps: Deps,
 ): Promise<ReplayRecord> => {
-  const found = await findSession(idOrName, { project }, deps);
+  const found = await findUsable(idOrName, { project, principal }, deps);
   // Without a store it says so.
   if (!deps.config.blobs) await deps.blobs.check({ signal: AbortSignal.timeout(1000) });
   const { lease, poolUid } = found;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import type { UserOf } from "../sessions/may-use.ts";
 import { findReplay } from "./find-replays.ts";
 import { claimName } from "./replays.ts";
 
@@ -14,12 +15,16 @@ const lookMs = 100;
  * is not stored in time; then it is stored later.
  */
 export const stopReplay = async (
-  { idOrName, replayId }: { idOrName: string; replayId: string },
+  { idOrName, replayId, principal }: Pick<UserOf, "principal"> & { idOrName: string; replayId: string },
   project: Project,
   deps: ServiceDeps,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { record, lease, poolUid } = await findReplay({ idOrName, includeEnded: true, replayId }, project, deps);
+  const { record, lease, poolUid } = await findReplay(
+    { idOrName, includeEnded: true, replayId, principal },
+    project,
+    deps,
+  );
   if (record.finished) return;
   const { client, collector, records } = deps.replays;
   const { session, id } = record;

@@ -50,10 +50,10 @@ const sessionOf = async (
 ): Promise<SessionByToken> => {
   if (claims?.sessionId !== sessionId)
     throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
-  const { poolUid } = claims;
+  const { poolUid, isOver = false } = claims;
   const over = knownOver(store);
   const key = `${poolUid}/${sessionId}`;
-  if (over.has(key)) throw sessionOver(sessionId);
+  if (isOver || over.has(key)) throw sessionOver(sessionId);
   const lease = await store.lease(poolUid, sessionId);
   if (!lease) {
     const owners = [...pools.list(), ...browsers.list()].filter(({ metadata }) => metadata.uid === poolUid);

@@ -61,18 +61,22 @@ export const findSession = async (
   { project, includeEnded = false }: { project: Project; includeEnded?: boolean },
   deps: ServiceDeps,
 ): Promise<FoundSession> => {
-  // The session of an on-demand browser has the browser's id.
   const known = deps.browsers.get({ namespace: project.namespace, name: idOrName });
-  const owners = known ? [known] : poolsOfSession(idOrName, project, deps);
-  const active = await findIn(owners, (uid) => deps.store.lease(uid, idOrName));
-  if (active) return active;
-  // Before names: the id of a session that has ended stays that session's.
-  const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
-  if (ended) return answerEnded(idOrName, ended, includeEnded);
+  const pools = poolsOfSession(idOrName, project, deps);
+  // The session of an on-demand browser has the browser's id. YAML can give a browser the id of a pool's session, which is older: ids of
+  // sessions are made at random. So the pools come first, also with sessions that have ended (LEASE-65).
+  for (const owners of [pools, known ? [known] : []]) {
+    const active = await findIn(owners, (uid) => deps.store.lease(uid, idOrName));
+    if (active) return active;
+    // Before names: the id of a session that has ended stays that session's.
+    const ended = await findIn(owners, (uid) => deps.store.endedLease(uid, idOrName));
+    if (ended) return answerEnded(idOrName, ended, includeEnded);
+  }
   const owner = await deps.names.find(project.id, idOrName);
   const named = owner && (await deps.store.lease(owner.poolUid, owner.session));
   if (owner && named) return { lease: named, poolUid: owner.poolUid };
   if (owner) await refuseWhileRecovering(owner.session, ownersWith(owner.poolUid, project, deps), deps);
+  const owners = known ? [...pools, known] : pools;
   return findOnDemand(idOrName, { project, includeEnded, known, owners }, deps);
 };
 

@@ -16,12 +16,18 @@ type Links = Pick<
   "cdp_ws_url" | "webdriver_ws_url" | "base_url" | "browser_live_view_url" | "browser_live_view_read_only_url"
 >;
 
-const linksOf = (lease: AnyLease, poolUid: string, baseUrl: string, deps: ServiceDeps): Links => {
+const linksOf = (
+  lease: AnyLease,
+  { pool: { uid: poolUid }, max_session_seconds }: SessionRequest,
+  baseUrl: string,
+  deps: ServiceDeps,
+): Links => {
   const base = `${baseUrl}/gateway/${lease.session}`;
-  const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid });
+  const expiresAt = Math.floor(lease.created_at / 1000) + max_session_seconds;
+  const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid }, expiresAt);
   const socket = base.replace(/^http/, "ws");
   const viewToken = (readOnly: boolean): string =>
-    signLiveViewToken(deps.signingKey, { sessionId: lease.session, poolUid, readOnly });
+    signLiveViewToken(deps.signingKey, { sessionId: lease.session, poolUid, readOnly }, expiresAt);
   return {
     base_url: base,
     cdp_ws_url: `${socket}/cdp?jwt=${jwt}`,
@@ -93,7 +99,7 @@ const answerWith = async (
   const proxyId = changed?.proxy_id ?? config?.proxy_id;
   return {
     session_id: lease.session,
-    ...(baseUrl !== undefined && linksOf(lease, request.pool.uid, baseUrl, deps)),
+    ...(baseUrl !== undefined && linksOf(lease, request, baseUrl, deps)),
     created_at: time(lease.created_at),
     headless: config?.headless ?? false,
     stealth: config?.stealth ?? false,

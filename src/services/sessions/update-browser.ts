@@ -14,8 +14,9 @@ import { fromWire, toWire } from "../../resources/wire.ts";
 import { requireReferences } from "../objects/references.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { type FoundSession, findSession } from "./find-session.ts";
+import type { FoundSession } from "./find-session.ts";
 import { telemetryOf } from "./lease-telemetry.ts";
+import { findUsable, type UserOf } from "./may-use.ts";
 import { type PlannedChange, planChange, refuseSecondProfile } from "./plan-change.ts";
 import { applyCapture, applyChange, prepareChange, sessionGone } from "./send-change.ts";
 import { configOf } from "./session-config.ts";
@@ -155,15 +156,15 @@ const reserveName = async (
 
 /**
  * Changes an active session: name, tags, telemetry, and its running browser, all that was asked for or nothing. Throws `bad_request`,
- * `not_found`, `not_supported_here`, `name_taken`, and `conflict` for what this browser can't do while it runs. The agent's copy of
+ * `not_found`, `forbidden`, `not_supported_here`, `name_taken`, and `conflict` for what this browser can't do while it runs. The agent's copy of
  * the request, from which a lost lease is restored, changes with the browser alone.
  */
 export const updateBrowser = async (
-  { idOrName, request }: { idOrName: string; request: UpdateBrowser },
+  { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: UpdateBrowser },
   project: Project,
   deps: ServiceDeps,
 ): Promise<LeaseRecord> => {
-  const found = await findSession(idOrName, { project }, deps);
+  const found = await findUsable(idOrName, { project, principal }, deps);
   const present = requestOf(found.lease);
   const updated = updateOf(request, present);
   if (!updated.ok) throw invalidInput(updated.problems);

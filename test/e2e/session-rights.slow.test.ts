@@ -1,0 +1,118 @@
+/** What separates callers of one project: who sees and uses a session, and that nothing takes its place. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Browser, browserKind } from "../../src/resources/browser.ts";
+import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import type { Permission } from "../../src/resources/permission.ts";
+import { newId } from "../../src/services/objects/new-id.ts";
+import { clientsOf } from "../support/clients.ts";
+import { eventually } from "../support/eventually.ts";
+import { filledPool } from "../support/filled-pool.ts";
+import { connectRawCdp } from "../support/raw-cdp.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
+type Answer = { status: number; body: any };
+const callAs = async (key: string | undefined, method: string, path: string, body?: unknown): Promise<Answer> => {
+  const response = await stack.call(method, path, body, key ? { authorization: `Bearer ${key}` } : {});
+  const text = await response.text();
+  return { status: response.status, body: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : text };
+};
+const keyWith = async (...permissions: Permission[]): Promise<string> =>
+  (await callAs(stack.organization_key, "POST", "/org/api_keys", { name: newId(), permissions })).body.key;
+
+// AUTH-20, AUTH-13
+test("a session with vaults is used only by keys with vaults:fill; other keys of the project see that it is there, and may end it", async () => {
+  const { body: vault } = await callAs(undefined, "POST", "/vaults", { name: `v-${newId()}` });
+  const name = `n-${newId()}`;
+  const { body: made } = await callAs(undefined, "POST", "/browsers", {
+    headless: true,
+    name,
+    vaults: [{ id: vault.id }],
+  });
+  const worker = await keyWith("browsers:use", "pools:read");
+  const path = `/browsers/${name}`;
+  for (const [method, below, body] of [
+    ["PATCH", "", {}],
+    ["GET", "/logs/stream?source=supervisor&supervisor_process=agent"],
+    ["GET", "/telemetry/events"],
+    ["GET", "/telemetry/stream"],
+    ["POST", "/replays", {}],
+    ["GET", "/replays"],
+    ["GET", "/replays/x"],
+    ["POST", "/replays/x/stop"],
+  ] as const) {
+    const answer = await callAs(worker, method, path + below, body);
+    expect([method, below, answer.status]).toEqual([method, below, 403]);
+    expect(answer.body.message).toContain("vaults:fill");
+  }
+  const urls = ["cdp_ws_url", "webdriver_ws_url", "base_url", "browser_live_view_url"];
+  const { body: read } = await callAs(worker, "GET", path);
+  const { body: listed } = await callAs(worker, "GET", "/browsers");
+  for (const seen of [read, ...listed]) for (const url of urls) expect(seen).not.toHaveProperty(url);
+  const filler = await keyWith("browsers:use", "vaults:fill");
+  expect(await callAs(filler, "PATCH", path, {})).toMatchObject({ status: 200, body: { cdp_ws_url: made.cdp_ws_url } });
+  expect((await callAs(worker, "DELETE", path)).status).toBe(204);
+});
+
+// LEASE-65
+test("a Browser in YAML with the id of a session is found neither in its place nor after its end", async () => {
+  const { id } = await filledPool(stack.kernel, { size: 1 });
+  const held = await stack.kernel.browserPools.acquire(id, {});
+  const metadata = { name: held.session_id, namespace: stack.namespace };
+  await stack.kube.create(browserKind, {
+    metadata,
+    spec: { headless: true, timeoutSeconds: 600 },
+  } as unknown as Browser);
+  await eventually("the other browser is up", async () => {
+    const found = await stack.kube.get(browserKind, metadata);
+    return found?.status?.phase === "Active";
+  });
+  const read = await stack.kernel.browsers.retrieve(held.session_id);
+  expect(read).toMatchObject({ cdp_ws_url: held.cdp_ws_url, pool: { id } });
+  await stack.kernel.browsers.deleteByID(held.session_id);
+  await expect(stack.kernel.browsers.retrieve(held.session_id)).rejects.toMatchObject({ status: 404 });
+  await expect(stack.kernel.browsers.deleteByID(held.session_id)).rejects.toMatchObject({ status: 404 });
+  const ended = await stack.kernel.browsers.retrieve(held.session_id, { include_deleted: true });
+  expect(ended).toMatchObject({ pool: { id }, deleted_at: expect.any(String) });
+});
+
+// AUTH-21
+test("the tokens in the URLs of a session expire when it ends at the latest", async () => {
+  const { body } = await callAs(undefined, "POST", "/browsers", { headless: true, max_session_seconds: 90 });
+  const endMs = Date.parse(body.created_at) + 90_000;
+  for (const url of [body.cdp_ws_url, body.webdriver_ws_url, body.browser_live_view_url]) {
+    const [, claims = ""] = (new URL(url).searchParams.get("jwt") ?? "").split(".");
+    const { exp } = JSON.parse(Buffer.from(claims, "base64url").toString());
+    expect(exp * 1000).toBeLessThanOrEqual(endMs);
+    expect(exp * 1000).toBeGreaterThan(endMs - 1001);
+  }
+  await callAs(undefined, "DELETE", `/browsers/${body.session_id}`);
+});
+
+// PROJECT-12
+test("the sessions of a project that is archived end with it, and who waits there gets no browser", async () => {
+  const organization = { url: stack.url, api_key: stack.organization_key };
+  const { id: project } = await clientsOf(organization).kernel.projects.create({ name: `p-${newId()}` });
+  const { kernel } = clientsOf(organization, project);
+  const { id: pool } = await filledPool(kernel);
+  const { cdp_ws_url } = await kernel.browserPools.acquire(pool, {});
+  const cdp = await connectRawCdp(cdp_ws_url);
+  const waiting = kernel.browserPools.acquire(pool, { acquire_timeout_seconds: 60 });
+  waiting.catch(() => undefined);
+  await eventually("a caller waits", async () => {
+    const found = await stack.kube.get(browserPoolKind, { namespace: project, name: pool });
+    return found?.status?.waiting === 1;
+  });
+  const path = `/org/projects/${project}`;
+  expect((await callAs(stack.organization_key, "PATCH", path, { status: "archived" })).status).toBe(200);
+  await cdp.closed;
+  await expect(connectRawCdp(cdp_ws_url)).rejects.toThrow();
+  await expect(waiting).rejects.toMatchObject({ status: 404, error: { code: "project_not_found" } });
+  await callAs(stack.organization_key, "PATCH", path, { status: "active" });
+});
