@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseManifest } from "../extension-zip/manifest.ts";
 import { unpackExtensionZip } from "../extension-zip/unpack-extension-zip.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
@@ -11,7 +12,7 @@ import type { ReceivedSetup } from "./receive-setup.ts";
 const keepId = async (folder: string, id: string): Promise<void> => {
   const file = join(folder, "manifest.json");
   const text = (await readFile(file, "utf8")).replace(/^\uFEFF/, "");
-  const manifest = JSON.parse(text) as Record<string, unknown>;
+  const manifest = parseManifest(text) as Record<string, unknown>;
   if (manifest.key !== undefined) return;
   await writeFile(file, JSON.stringify({ ...manifest, key: Buffer.from(id).toString("base64") }));
 };

@@ -5,6 +5,10 @@ import type { CheckedEntry } from "./open-archive.ts";
 
 const manifestName = "manifest.json";
 
+/** As Chromium reads it: it takes more than its documentation says. */
+const isVersion = (text: string): boolean =>
+  /^(0|[1-9]\d*)(\.\d+){0,3}$/.test(text) && text.split(".").every((number) => Number(number) < 2 ** 32);
+
 /** The fields without which Chromium loads nothing. All others are its own affair. */
 const Manifest = z.object({
   manifest_version: z.literal(3, "manifest_version: 3; Chromium loads no other any more"),
@@ -15,7 +19,10 @@ const Manifest = z.object({
     .max(255, "name: at most 255 characters"),
   version: z
     .string("version: a text")
-    .regex(/^(0|[1-9]\d{0,4})(\.(0|[1-9]\d{0,4})){0,3}$/, "version: one to four numbers, such as 1.0.3"),
+    .refine(
+      isVersion,
+      "version: one to four numbers, such as 1.0.3, each below 4294967296, the first without leading zeros",
+    ),
 });
 
 /** What an extension's manifest says of it. `name` can be a placeholder, e.g. `__MSG_appName__`. */
@@ -39,11 +46,15 @@ const refuse = (message: string): never => {
   throw new ArchiveRefused("bad_manifest", message, { entry: manifestName });
 };
 
-const parse = (text: string): unknown => {
+/** A string, which stays as it is, or a comment. */
+const stringOrComment = /"(?:\\[\s\S]|[^"\\])*"|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g;
+
+/** Parses the text of a manifest: JSON, in which Chromium takes comments, too. Throws `ArchiveRefused`. */
+export const parseManifest = (text: string): unknown => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(stringOrComment, (found) => (found.startsWith('"') ? found : " ")));
   } catch {
-    return refuse("it is no JSON; comments are not possible either");
+    return refuse("it is no JSON (comments are possible, commas at the end of lists are not)");
   }
 };
 
@@ -57,7 +68,7 @@ export const readManifest = async (chunks: AsyncIterable<Buffer>): Promise<Exten
     parts.push(chunk);
   }
   // TextDecoder leaves a byte order mark out, which Windows' editors write.
-  const { data, error } = Manifest.safeParse(parse(new TextDecoder().decode(Buffer.concat(parts))));
+  const { data, error } = Manifest.safeParse(parseManifest(new TextDecoder().decode(Buffer.concat(parts))));
   if (!data) return refuse(error.issues.map(({ message }) => message).join("; "));
   return { name: data.name, version: data.version };
 };

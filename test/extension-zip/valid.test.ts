@@ -85,6 +85,19 @@ describe("what is unusual and harmless is taken", () => {
   });
 });
 
+// EXTENSION-13
+test.each([
+  ["a comment to the end of its line", '{"manifest_version": 3, // three\n"name": "x // y", "version": "1"}'],
+  ["a comment of several lines", '/* "a\n */ {"manifest_version": 3, "name": "x /* y */ \\"", "version": "1"}'],
+  ...["0", "0.0.0.0", "1.02", "99999.1", "1.4294967295"].map((version) => [
+    `the version ${version}`,
+    JSON.stringify({ manifest_version: 3, name: "x", version }),
+  ]),
+])("a manifest with %s is taken, as Chromium takes it", async (_what, content = "") => {
+  const { names } = await unpacked(writeZip([{ name: "manifest.json", content }]));
+  expect(names).toEqual(["manifest.json"]);
+});
+
 // EXTENSION-7
 test("an archive gives its files no rights", async () => {
   const modes = { "run.sh": 0o104777, "odd/": 0o041777, "odd/none": 0o100000 };

@@ -15,7 +15,12 @@ export const manifests: Hostile[] = [
   ...(
     [
       ["no JSON", "{", "JSON"],
-      ["comments", '{"manifest_version": 3, // three\n"name": "x", "version": "1"}', "JSON"],
+      ["a comma at the end", '{"manifest_version": 3, "name": "x", "version": "1",}', "JSON"],
+      ["a comment without an end", '{"manifest_version": 3, "name": "x", "version": "1"} /* more', "JSON"],
+      ["a comment within a word", '{"manifest_version": 3, "name": "x", "version": "1", "a": tr/**/ue}', "JSON"],
+      ["a version of five numbers", '{"manifest_version": 3, "name": "x", "version": "1.2.3.4.5"}', "version"],
+      ["a leading zero", '{"manifest_version": 3, "name": "x", "version": "01.2"}', "version"],
+      ["a number of 33 bits", '{"manifest_version": 3, "name": "x", "version": "1.4294967296"}', "version"],
       ["a list", "[]", "manifest.json"],
       ["manifest_version 2", '{"manifest_version": 2, "name": "x", "version": "1"}', "manifest_version"],
       ["manifest_version 1", '{"manifest_version": 1, "name": "x", "version": "1"}', "manifest_version"],
