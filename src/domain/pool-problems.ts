@@ -4,6 +4,7 @@ import { isStartUrl, type Network, startUrlMessage } from "../resources/browser-
 import type { Path } from "../resources/wire.ts";
 import { sizeProblems } from "./autoscale/autoscale-problems.ts";
 import { chromePolicyProblems } from "./chrome-policy.ts";
+import { forgetfulPolicyProblems } from "./forgetful-policies.ts";
 import { hostPatternProblem, privateHostProblem } from "./host-pattern.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 import { mergeTelemetry } from "./telemetry-merge.ts";
@@ -36,13 +37,17 @@ const networkProblems = ({ allowedHosts = [], privateHosts = [], proxyRoutes = [
 ];
 
 /** Settings with rules that do not depend on other settings. */
-type Settings = Pick<Partial<BrowserPoolSpec>, "startUrl" | "extensions" | "profile" | "chromePolicy" | "network">;
+type Settings = Pick<Partial<BrowserPoolSpec>, "startUrl" | "extensions" | "chromePolicy" | "network"> & {
+  profile?: (Reference & { saveChanges?: boolean | undefined }) | undefined;
+  savesProfile?: boolean | undefined;
+};
 
 /** The problems of each setting by itself; a setting that is not given has none. */
 export const settingProblems = ({
   startUrl = "",
   extensions = [],
   profile,
+  savesProfile,
   chromePolicy,
   network,
 }: Settings): SpecProblem[] => [
@@ -50,6 +55,7 @@ export const settingProblems = ({
   ...extensions.flatMap((extension, index) => selectorProblems(["extensions", index], extension)),
   ...(profile ? selectorProblems(["profile"], profile) : []),
   ...(chromePolicy ? chromePolicyProblems(chromePolicy) : []),
+  ...forgetfulPolicyProblems({ chromePolicy, profile, savesProfile }),
   ...(network ? networkProblems(network) : []),
 ];
 

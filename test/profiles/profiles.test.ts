@@ -299,6 +299,20 @@ describe("a profile of a pool", () => {
   });
 });
 
+// PROFILE-26
+test("a browser that saves its profile is refused with a policy that would empty it, by the policy's name", async () => {
+  const profile = { name: (await sdk.profiles.create({ name: fresh("kept") })).name, save_changes: true };
+  const chrome_policy = {
+    HomepageLocation: "https://a.example",
+    BrowsingDataLifetime: [{ data_types: ["cookies_and_other_site_data"], time_to_live_in_hours: 1 }],
+  };
+  const { status, body } = await parts.call("POST", "/browsers", { profile, chrome_policy });
+  expect({ status, paths: body.details.map(({ path }: { path: string }) => path) }).toEqual({
+    status: 400,
+    paths: ["chrome_policy.BrowsingDataLifetime"],
+  });
+});
+
 describe("the permission profiles:use", () => {
   // PROFILE-14, AUTH-11
   test("is needed to download a profile, and to give it to a pool or a browser; not to see, clear or delete it", async () => {

@@ -183,6 +183,22 @@ describe("an on-demand browser", () => {
     expect(refusalOfOne(browser, { features: ["gpu"] })).toBeUndefined();
   });
 
+  // PROFILE-26
+  test("is refused with a policy that would empty the profile it saves, and accepted when it saves none", () => {
+    const { metadata } = one;
+    const refusalOfSaving = (saveChanges: boolean) => {
+      const chromePolicy = { ClearBrowsingDataOnExitList: ["browsing_history"] };
+      const spec = BrowserSpec.parse({ profile: { id: "p", saveChanges }, chromePolicy });
+      return refusalOfOne(onDemandView.toPool({ metadata, spec }), {
+        features: ["chrome_policy", "blob_store"],
+        objects: { Profile: [{ metadata: { name: "p", uid: "p", resourceVersion: "1" }, spec: {} }] },
+      });
+    };
+    const message = expect.stringContaining("spec.chromePolicy.ClearBrowsingDataOnExitList: ");
+    expect(refusalOfSaving(true)).toMatchObject({ reason: "InvalidSpec", message });
+    expect(refusalOfSaving(false)).toBeUndefined();
+  });
+
   // LIMIT-20
   test("is refused above the limit of its project or of the organization", () => {
     expect(refusalOfOne(one)).toBeUndefined();
