@@ -37,9 +37,10 @@ export type CdpEvent = { method: string; params: unknown; sessionId: string | un
 
 /**
  * `maxBytes`: when the browser sends more in all, the connection is closed; `maxMessageBytes`: also when one message is larger. Left out:
- * nothing bounds it but what `openCdpSocket` takes.
+ * nothing bounds it but what `openCdpSocket` takes. `onLongEvent`: larger messages are left out instead; of an event this is called, and what
+ * would have been answered rejects with `CdpRefused`.
  */
-export type CdpConnectionOptions = { maxBytes?: number; maxMessageBytes?: number };
+export type CdpConnectionOptions = { maxBytes?: number; maxMessageBytes?: number; onLongEvent?: () => void };
 
 /** An answer has an `id`, an event a `method`. The events read here are about the session that their `params` name. */
 const Message = z.object({
@@ -66,17 +67,28 @@ const readMessage = (data: unknown): z.infer<typeof Message> | undefined => {
   }
 };
 
+/** The start of an answer, as Chromium writes it. */
+const answerStart = /^\{"id":(\d+)[,}]/;
+
 const connectionClosed = (): Error => new CdpClosed("the connection to the browser is closed");
 
 /** Connects. From the moment that `signal` is aborted the connection is cut and all that waits for it rejects. */
 export const connectCdp = async (
   address: CdpAddress,
   signal: AbortSignal,
-  { maxBytes = Number.POSITIVE_INFINITY, maxMessageBytes = maxBytes }: CdpConnectionOptions = {},
+  { maxBytes = Number.POSITIVE_INFINITY, maxMessageBytes = maxBytes, onLongEvent }: CdpConnectionOptions = {},
 ): Promise<CdpConnection> => {
-  const socket = await openCdpSocket(address, signal, Number.isFinite(maxMessageBytes) ? { maxMessageBytes } : {});
-  let received = 0;
   const pending = createPendingCalls();
+  const onLong = (start: string): void => {
+    const answered = answerStart.exec(start)?.[1];
+    if (answered === undefined) onLongEvent?.();
+    else pending.reject(Number(answered), new CdpRefused("the answer is too long"));
+  };
+  const socket = await openCdpSocket(address, signal, {
+    ...(Number.isFinite(maxMessageBytes) && { maxMessageBytes }),
+    ...(onLongEvent && { onLong }),
+  });
+  let received = 0;
   const below = new Map<string, string[]>();
   const closed = Promise.withResolvers<void>();
 

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { WebSocket } from "ws";
 import { CdpBusy, CdpClosed } from "./cdp-errors.ts";
+import { connectWithoutLong, type LongMessages } from "./skip-long-messages.ts";
 
 /** Time for the browser's side to close, ms; a browser that hangs doesn't. */
 const closeGraceMs = 250;
@@ -15,8 +17,11 @@ export type CdpAddress = {
   accepts?(answer: { status: number; headers: Record<string, string | string[] | undefined> }): boolean;
 };
 
-/** `maxMessageBytes`: a longer message from the browser closes the connection. Left out, it is the default of `ws`. */
-type CdpSocketOptions = { maxMessageBytes?: number };
+/**
+ * `maxMessageBytes`: a longer message from the browser closes the connection, or is left out when there is an `onLong`, which is called with its
+ * start. Left out, it is the default of `ws`.
+ */
+type CdpSocketOptions = { maxMessageBytes?: number; onLong?: LongMessages["onLong"] };
 
 /** Throws `CdpBusy` when the guard takes no second connection of this purpose. */
 const opened = async (socket: WebSocket, signal: AbortSignal): Promise<void> => {
@@ -38,12 +43,14 @@ const opened = async (socket: WebSocket, signal: AbortSignal): Promise<void> => 
 export const openCdpSocket = async (
   { url, headers, accepts = () => true }: CdpAddress,
   signal: AbortSignal,
-  { maxMessageBytes }: CdpSocketOptions = {},
+  { maxMessageBytes, onLong }: CdpSocketOptions = {},
 ): Promise<WebSocket> => {
+  const long = maxMessageBytes !== undefined && onLong && { maxBytes: maxMessageBytes, onLong };
   const socket = new WebSocket(url, {
     headers,
     perMessageDeflate: false,
     ...(maxMessageBytes !== undefined && { maxPayload: maxMessageBytes }),
+    ...(long && { createConnection: (to: object) => connectWithoutLong(to, long) as Socket }),
   });
   socket.once("upgrade", (answer) => {
     if (!accepts({ status: answer.statusCode ?? 0, headers: answer.headers })) socket.terminate();

@@ -236,10 +236,11 @@ export const telemetryEventTypes = {
   },
   monitor_events_dropped: {
     category: "monitor",
-    about: "Events are missing here: more came than there was room for. The public SDK does not know this type.",
+    about:
+      "Events are missing here: too many came at once, there was no room for them, or what the browser told was too large. The public SDK does not know this type.",
     data: z.object({
       count: count.describe("How many."),
-      reason: z.enum(["too_many", "buffer_full", "storage_full"]),
+      reason: z.enum(["too_many", "too_large", "unreadable", "buffer_full", "storage_full"]),
     }),
   },
 } as const satisfies Record<string, { category: string; about: string; data: z.ZodObject }>;

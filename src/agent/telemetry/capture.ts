@@ -3,18 +3,19 @@
  *
  *   Chromium ──events──► sources ──► recorder
  *
- * Pages are attached only when a category needs them. Each new page then waits until its sources listen (one round trip to Chromium), so
+ * Pages and workers are attached only when a category needs them. Each new one then waits until its sources listen (one round trip to Chromium), so
  * that its first request and its first line are not missed. A page that floods the agent is not listened to for a while.
  */
 
 import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
 import { tell } from "../../cdp/commands.ts";
+import type { CdpCall } from "../../cdp/pending-calls.ts";
 import type { Logger } from "../../log.ts";
 import type { TelemetryCategory } from "../../resources/telemetry.ts";
 import type { ShownPages } from "../shown-pages.ts";
 import type { Recorder } from "./recorder.ts";
 import { sampleSystem } from "./sample-system.ts";
-import { type Handlers, type Source, type SourceDeps, shownUrl, type Tab } from "./source.ts";
+import { type Handlers, hasDocument, type Source, type SourceDeps, shownUrl, type Tab, workerTypes } from "./source.ts";
 import { takeScreenshots } from "./take-screenshots.ts";
 import { watchCaptchas } from "./watch-captchas.ts";
 import { watchConsole } from "./watch-console.ts";
@@ -25,8 +26,9 @@ import { watchPages } from "./watch-pages.ts";
 /** Events of one page that are read in a second; what it sends beyond that is dropped unread. */
 const maxPerSecond = 2000;
 
-/** Tabs and frames that are watched at once; a browser with more has others things to worry about. */
+/** Tabs and frames that are watched at once, and workers; a browser with more has others things to worry about. */
 const maxTabs = 500;
+const maxWorkers = 200;
 
 const pageSources: readonly [TelemetryCategory, (deps: SourceDeps) => Source][] = [
   ["console", watchConsole],
@@ -48,26 +50,31 @@ export type CaptureDeps = {
 type TargetInfo = { targetId: string; type: string; url: string; title: string; openerId?: string };
 
 /** Tabs, and frames that have a process of their own. */
-const watched = [{ type: "page" }, { type: "iframe" }, { exclude: true }];
+const documents = [{ type: "page" }, { type: "iframe" }];
+const workers = workerTypes.map((type) => ({ type }));
+const nothingElse = { exclude: true };
 
-const attachTo = (cdp: CdpConnection, sessionId?: string): Promise<unknown> =>
-  cdp.send(
-    "Target.setAutoAttach",
-    {
-      autoAttach: true,
-      waitForDebuggerOnStart: true,
-      flatten: true,
-      filter: watched,
-    },
-    sessionId === undefined ? {} : { sessionId },
-  );
+/** Returns what has Chromium attach each new one of them below a session, or below the browser. */
+const attaching =
+  (cdp: CdpConnection, withWorkers: boolean) =>
+  (call: CdpCall): Promise<unknown> => {
+    const filter = [...documents, ...(withWorkers ? workers : []), nothingElse];
+    const attach = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter };
+    return cdp.send("Target.setAutoAttach", attach, call);
+  };
 
 /** The attached pages, each with how much it has sent. */
 const createTabs = (recorder: Recorder) => {
   const tabs = new Map<string, Tab & { startMs: number; count: number }>();
+  const isFull = (info: TargetInfo): boolean => {
+    const isOfDocument = hasDocument(info);
+    const alike = [...tabs.values()].filter((tab) => hasDocument(tab) === isOfDocument).length;
+    return alike >= (isOfDocument ? maxTabs : maxWorkers);
+  };
   return {
-    add(sessionId: string, { targetId, type, url }: TargetInfo): Tab | undefined {
-      if (tabs.size >= maxTabs) return undefined;
+    add(sessionId: string, info: TargetInfo): Tab | undefined {
+      if (isFull(info)) return undefined;
+      const { targetId, type, url } = info;
       const tab = { sessionId, targetId, type, url, startMs: performance.now(), count: 0 };
       tabs.set(sessionId, tab);
       return tab;
@@ -80,7 +87,7 @@ const createTabs = (recorder: Recorder) => {
       if (now - tab.startMs > 1000) Object.assign(tab, { startMs: now, count: 0 });
       tab.count += 1;
       if (tab.count <= maxPerSecond) return tab;
-      recorder.drop();
+      recorder.drop("too_many");
       return undefined;
     },
     remove(sessionId: string): Tab | undefined {
@@ -104,14 +111,16 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
   if (categories.has("system")) stops.push(sampleSystem(cdp, emit));
   const captchas = categories.has("captcha") ? watchCaptchas(emit) : undefined;
   const needsPages = sources.length > 0 || screenshots !== undefined;
+  const needsWorkers = sources.some(({ ofWorkers }) => ofWorkers);
+  const attachBelow = attaching(cdp, needsWorkers);
   let isReady = false;
   let hasFailed = false;
 
   const attached = (sessionId: string, info: TargetInfo): void => {
     const tab = tabs.add(sessionId, info);
     if (tab) {
-      for (const source of sources) source.enable(tab);
-      tell(attachTo(cdp, sessionId));
+      for (const source of sources) if (hasDocument(tab) || source.ofWorkers) source.enable(tab);
+      tell(attachBelow({ sessionId }));
       if (info.type === "page") screenshots?.changed(tab);
     }
     tell(cdp.send("Runtime.runIfWaitingForDebugger", undefined, { sessionId }));
@@ -180,7 +189,7 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
       handle(event);
     } catch (error) {
       // A browser that does not keep to its protocol must not end the agent.
-      recorder.drop();
+      recorder.drop("unreadable");
       if (!hasFailed)
         log.warn(
           { method: event.method, why: error instanceof Error ? error.name : "unknown" },
@@ -189,8 +198,8 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
       hasFailed = true;
     }
   });
-  await cdp.send("Target.setDiscoverTargets", { discover: true, filter: watched });
-  if (needsPages) await attachTo(cdp);
+  await cdp.send("Target.setDiscoverTargets", { discover: true, filter: [...documents, nothingElse] });
+  if (needsPages) await attachBelow({});
   isReady = true;
   return () => {
     for (const stop of stops) stop();

@@ -3,6 +3,7 @@
  * client's are. Of each message only the first bytes are unmasked, until the method is found; the rest is counted. What is no CDP has no
  * methods. It never holds bytes up and keeps none of them.
  */
+import { maxFrameHead, readFrameHead } from "../../cdp/frame-head.ts";
 
 /** How much of a message is searched, bytes. Clients write the method before the parameters, or after a short session. */
 const maxSearched = 4096;
@@ -26,23 +27,6 @@ export const methodIn = (text: string): string | undefined => {
   return undefined;
 };
 
-type FrameHead = { length: number; payload: number; mask: Buffer };
-
-/** The head of a frame; undefined until all of it is there. */
-const readFrameHead = (bytes: Buffer): FrameHead | undefined => {
-  const second = bytes[1];
-  if (second === undefined) return undefined;
-  const short = second & 0x7f;
-  const extended = { 126: 2, 127: 8 }[short] ?? 0;
-  const isMasked = (second & 0x80) !== 0;
-  const length = 2 + extended + (isMasked ? 4 : 0);
-  if (bytes.length < length) return undefined;
-  let payload = short;
-  if (extended === 2) payload = bytes.readUInt16BE(2);
-  if (extended === 8) payload = Number(bytes.readBigUInt64BE(2));
-  return { length, payload, mask: isMasked ? Buffer.from(bytes.subarray(length - 4, length)) : Buffer.alloc(4) };
-};
-
 /** Returns a function that takes the bytes of one client as they come. `onMessage`: called once for each of its messages. */
 export const readClientFrames = (onMessage: (method: string | undefined) => void): ((chunk: Buffer) => void) => {
   let head: Buffer = Buffer.alloc(0);
@@ -64,7 +48,7 @@ export const readClientFrames = (onMessage: (method: string | undefined) => void
   /** Returns how many bytes of the chunk belonged to the head. */
   const readHead = (chunk: Buffer, from: number): number => {
     const before = head.length;
-    head = Buffer.concat([head, chunk.subarray(from, from + 14 - before)]);
+    head = Buffer.concat([head, chunk.subarray(from, from + maxFrameHead - before)]);
     const frame = readFrameHead(head);
     if (!frame) return chunk.length - from;
     const [first = 0] = head;

@@ -6,14 +6,15 @@ import { type CaptureDeps, startCapture } from "./capture.ts";
 /** Pauses before a browser that could not be watched is tried again, ms; then it is left alone. */
 const retryMs = [100, 300, 1000, 3000, 5000];
 
-/** Largest message that is read from Chromium, bytes: a page can log a text of any length. */
+/** Largest message that is read from Chromium, bytes: a page can log a text of any length. A larger one is left out. */
 const maxMessageBytes = 16 * 1024 * 1024;
 
 type FollowDeps = Omit<CaptureDeps, "cdp"> & { devTools(): DevToolsPlace };
 
 /** Captures until Chromium is gone or the signal is aborted. `started`: called when pages are watched. */
 const captureOnce = async (deps: FollowDeps, signal: AbortSignal, started: () => void): Promise<void> => {
-  await using cdp = await connectDevTools(deps.devTools(), { maxMessageBytes });
+  const onLongEvent = (): void => deps.recorder.drop("too_large");
+  await using cdp = await connectDevTools(deps.devTools(), { maxMessageBytes, onLongEvent });
   const stop = await startCapture({ ...deps, cdp });
   try {
     started();

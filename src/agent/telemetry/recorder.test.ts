@@ -74,3 +74,14 @@ test("long texts and lists are cut, and the event says so", () => {
   expect(String(record?.event.data?.text)).toHaveLength(2048);
   expect(record?.event.data?.args).toHaveLength(20);
 });
+
+// TELEMETRY-36
+test("what was dropped is told within a second, with its reason, though nothing else happens", async () => {
+  const recorder = createRecorder(unmasked);
+  recorder.drop("too_large");
+  recorder.drop("too_large");
+  await recorder.grown(0, never);
+  const [told] = recordsAfter(recorder, 0);
+  expect(told?.event).toMatchObject({ type: "monitor_events_dropped", data: { count: 2, reason: "too_large" } });
+  recorder.close();
+});

@@ -22,7 +22,11 @@ const maxPerSecond = 500;
 /** Text and lists as long as the schema has them. */
 const maxListed = 20;
 
+/** What was dropped is told of within this, ms. */
+const tellMs = 1000;
+
 type EventSource = TelemetryEvent["source"];
+type DropReason = TelemetryEventData<"monitor_events_dropped">["reason"];
 
 export type Emit = <Type extends TelemetryEventType>(
   type: Type,
@@ -36,7 +40,7 @@ export type Kept = { seq: number; event: object };
 export type Recorder = {
   emit: Emit;
   /** Counts an event that was dropped before it was made. */
-  drop(): void;
+  drop(reason: DropReason): void;
   /**
    * The kept events after this number, the oldest first. Where older ones are gone, the first of them says how many, with the number of the
    * last that is missing.
@@ -78,7 +82,8 @@ export const createRecorder = (masked: Pick<MaskedValues, "mask">): Recorder => 
   let changed: PromiseWithResolvers<void> | undefined;
   let bytes = 0;
   let lastSeq = 0;
-  let dropped = 0;
+  const dropped = new Map<DropReason, number>();
+  let tellTimer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let second = { startMs: 0, counts: new Map<string, number>() };
 
@@ -104,18 +109,20 @@ export const createRecorder = (masked: Pick<MaskedValues, "mask">): Recorder => 
   };
 
   const tellDropped = (): void => {
-    if (dropped === 0) return;
-    const count = dropped;
-    dropped = 0;
-    make("monitor_events_dropped", { count, reason: "too_many" }, { kind: "local_process" });
+    clearTimeout(tellTimer);
+    tellTimer = undefined;
+    for (const [reason, count] of dropped) make("monitor_events_dropped", { count, reason }, { kind: "local_process" });
+    dropped.clear();
+  };
+  const drop = (reason: DropReason): void => {
+    if (isClosed) return;
+    dropped.set(reason, (dropped.get(reason) ?? 0) + 1);
+    tellTimer ??= setTimeout(tellDropped, tellMs);
   };
 
   const isTooMany = (type: string): boolean => {
     const now = performance.now();
-    if (now - second.startMs > 1000) {
-      second = { startMs: now, counts: new Map() };
-      tellDropped();
-    }
+    if (now - second.startMs > 1000) second = { startMs: now, counts: new Map() };
     const count = (second.counts.get(type) ?? 0) + 1;
     second.counts.set(type, count);
     return count > maxPerSecond;
@@ -135,12 +142,10 @@ export const createRecorder = (masked: Pick<MaskedValues, "mask">): Recorder => 
   return {
     emit(type, data, source = { kind: "cdp" }) {
       if (isClosed) return;
-      if (isTooMany(type)) dropped += 1;
+      if (isTooMany(type)) drop("too_many");
       else make(type, data, source);
     },
-    drop() {
-      dropped += 1;
-    },
+    drop,
     after(seq) {
       const from = kept.findIndex((one) => one.seq > seq);
       const first = kept[from];

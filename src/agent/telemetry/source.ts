@@ -2,8 +2,14 @@ import type { CdpConnection } from "../../cdp/cdp-connection.ts";
 import type { CdpEvents } from "../../cdp/cdp-types.ts";
 import type { Emit } from "./recorder.ts";
 
-/** A page or a frame of another process that is attached. `url`: of its document, as far as the browser has told. */
+/** A page, a frame of another process or a worker that is attached. `url`: of its document or script, as far as the browser has told. */
 export type Tab = { sessionId: string; targetId: string; type: string; url: string };
+
+/** Types of targets that run scripts without a document. */
+export const workerTypes = ["worker", "shared_worker", "service_worker"] as const;
+
+/** Whether a target is one of a document. */
+export const hasDocument = ({ type }: Pick<Tab, "type">): boolean => !workerTypes.some((one) => one === type);
 
 /** What a source works with. */
 export type SourceDeps = { cdp: CdpConnection; emit: Emit };
@@ -13,6 +19,8 @@ export type Handlers = { [Name in keyof CdpEvents]?: (params: CdpEvents[Name][0]
 
 /** One category of events, made of what Chromium tells of attached pages. */
 export type Source = {
+  /** Also of workers; else of pages and frames alone. */
+  ofWorkers?: true;
   /** Has an attached page tell what this source needs. */
   enable(tab: Tab): void;
   handlers: Handlers;
@@ -34,10 +42,13 @@ export const shownUrl = (url: string): string => {
   return parsed.href;
 };
 
+/** Types that events name; the public SDK has none for a dedicated worker. */
+const toldTypes = ["page", "shared_worker", "service_worker"] as const;
+
 /** Where an event of a tab happened. */
 export const contextOf = ({ targetId, sessionId, type, url }: Tab) => ({
   target_id: targetId,
   session_id: sessionId,
-  target_type: type === "page" ? ("page" as const) : ("other" as const),
+  target_type: toldTypes.find((one) => one === type) ?? ("other" as const),
   url: shownUrl(url),
 });

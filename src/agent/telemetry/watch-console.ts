@@ -37,6 +37,7 @@ export const watchConsole = ({ cdp, emit }: SourceDeps): Source => {
   /** Chromium repeats what was logged before, when it is asked to tell. */
   const sinceMs = new Map<string, number>();
   return {
+    ofWorkers: true,
     enable(tab) {
       sinceMs.set(tab.sessionId, Date.now());
       tell(cdp.send("Runtime.enable", undefined, { sessionId: tab.sessionId }));

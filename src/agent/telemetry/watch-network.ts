@@ -1,4 +1,4 @@
-/** Requests of pages, with sizes and times. No bodies; of the headers those that say nothing of who asks. */
+/** Requests of pages and workers, with sizes and times. No bodies; of the headers those that say nothing of who asks. */
 
 import type { Protocol } from "../../cdp/cdp-types.ts";
 import { noBodies, tell } from "../../cdp/commands.ts";
@@ -36,6 +36,12 @@ const headersOf = (headers: Protocol.Network.Headers): Record<string, string> =>
     ),
   );
 
+/** An answer's head. */
+type Answer = Pick<
+  Protocol.Network.ResponseReceivedEvent,
+  "requestId" | "response" | "timestamp" | "frameId" | "loaderId"
+>;
+
 type Open = { atSeconds: number; url: string; method: string; resourceType: string };
 
 /** Makes the events of the category `network`. */
@@ -54,7 +60,25 @@ export const watchNetwork = ({ cdp, emit }: SourceDeps): Source => {
   const sinceMs = (open: Open | undefined, atSeconds: number) =>
     open && { duration_ms: Math.max(0, Math.round((atSeconds - open.atSeconds) * 1e6) / 1e3) };
 
+  const told = (tab: Tab, { requestId, response, timestamp, frameId, loaderId }: Answer, event: string): void => {
+    const open = openOf(tab).get(requestId);
+    const data = {
+      ...requestOf(tab, requestId, open),
+      url: shownUrl(response.url),
+      frame_id: frameId,
+      loader_id: loaderId,
+      status: response.status,
+      status_text: response.statusText,
+      mime_type: response.mimeType,
+      headers: headersOf(response.headers),
+      from_cache: response.fromDiskCache === true || response.fromPrefetchCache === true,
+      ...sinceMs(open, timestamp),
+    };
+    emit("network_response", data, { kind: "cdp", event });
+  };
+
   return {
+    ofWorkers: true,
     enable: ({ sessionId }) => tell(cdp.send("Network.enable", noBodies, { sessionId })),
     forget: ({ sessionId }) => void tabs.delete(sessionId),
     handlers: {
@@ -71,6 +95,8 @@ export const watchNetwork = ({ cdp, emit }: SourceDeps): Source => {
         } = params;
         const open = openOf(tab);
         const { url, method } = request;
+        // Chromium tells of an answer that leads elsewhere with the next request alone.
+        if (redirectResponse) told(tab, { ...params, response: redirectResponse }, "Network.requestWillBeSent");
         if (open.size < maxOpen || open.has(requestId))
           open.set(requestId, { atSeconds: params.timestamp, url, method, resourceType: type });
         emit(
@@ -91,25 +117,7 @@ export const watchNetwork = ({ cdp, emit }: SourceDeps): Source => {
           { kind: "cdp", event: "Network.requestWillBeSent" },
         );
       },
-      "Network.responseReceived": ({ requestId, response, timestamp, frameId, loaderId }, tab) => {
-        const open = openOf(tab).get(requestId);
-        emit(
-          "network_response",
-          {
-            ...requestOf(tab, requestId, open),
-            url: shownUrl(response.url),
-            frame_id: frameId,
-            loader_id: loaderId,
-            status: response.status,
-            status_text: response.statusText,
-            mime_type: response.mimeType,
-            headers: headersOf(response.headers),
-            from_cache: response.fromDiskCache === true || response.fromPrefetchCache === true,
-            ...sinceMs(open, timestamp),
-          },
-          { kind: "cdp", event: "Network.responseReceived" },
-        );
-      },
+      "Network.responseReceived": (params, tab) => told(tab, params, "Network.responseReceived"),
       "Network.loadingFinished": ({ requestId, encodedDataLength, timestamp }, tab) => {
         const open = openOf(tab).get(requestId);
         openOf(tab).delete(requestId);
