@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseTargets } from "./choose-targets.ts";
+import { chooseTargets, frameJudge } from "./choose-targets.ts";
 import { FillRefused } from "./fill-result.ts";
 import type { Frame } from "./frames.ts";
 import type { FrameFields } from "./locate-fields.ts";
@@ -22,7 +22,7 @@ const look = (frame: Frame, origin: string, ...found: Found[]): FrameFields => (
 
 const refusal = (looks: FrameFields[], selectors: string[], allowed?: string[]): unknown => {
   try {
-    return chooseTargets(looks, selectors, allowed);
+    return chooseTargets(looks, selectors, frameJudge(looks, allowed));
   } catch (error) {
     return error instanceof FillRefused ? [error.code, error.index] : error;
   }
@@ -31,14 +31,14 @@ const refusal = (looks: FrameFields[], selectors: string[], allowed?: string[]):
 // FILL-14, FILL-15
 test("each selector means the one field that any frame has", () => {
   const looks = [look(main, "a", nothing, field(0)), look(child, "a", field(0), nothing)];
-  expect(chooseTargets(looks, ["#x", "#y"], undefined)).toEqual([
+  expect(chooseTargets(looks, ["#x", "#y"], () => true)).toEqual([
     { frame: child, id: 0, selector: "#x" },
     { frame: main, id: 0, selector: "#y" },
   ]);
 });
 
 test("a match without a field does not count beside a field", () => {
-  expect(chooseTargets([look(main, "a", field()), look(child, "a", field(3))], ["#x"], undefined)).toHaveLength(1);
+  expect(chooseTargets([look(main, "a", field()), look(child, "a", field(3))], ["#x"], () => true)).toHaveLength(1);
 });
 
 // FILL-16, FILL-17
@@ -68,7 +68,7 @@ test.each<[string, FrameFields[], unknown]>([
 
 test("fields of two frames with the same number are two fields", () => {
   const looks = [look(main, "a", field(0), nothing), look(child, "a", nothing, field(0))];
-  expect(chooseTargets(looks, ["#x", "#y"], undefined)).toHaveLength(2);
+  expect(chooseTargets(looks, ["#x", "#y"], () => true)).toHaveLength(2);
 });
 
 // FILL-19

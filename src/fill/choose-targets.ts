@@ -5,11 +5,17 @@ import type { FrameFields } from "./locate-fields.ts";
 /** The field of a binding. `id`: its number in the frame. */
 export type Target = { frame: Frame; id: number; selector: string };
 
-/** Whether the frame and all its ancestor frames have an allowed origin. A frame without a known origin is not allowed. */
-const isAllowed = (frame: Frame, origins: Map<Frame, string>, allowed: string[]): boolean => {
-  for (let each: Frame | undefined = frame; each; each = each.parent)
-    if (!allowed.includes(origins.get(each) ?? "")) return false;
-  return true;
+/**
+ * Tells of a frame whether it and all its ancestor frames have an allowed origin. A frame without a known origin is not allowed.
+ * `allowed`: undefined allows every origin.
+ */
+export const frameJudge = (located: FrameFields[], allowed: string[] | undefined): ((frame: Frame) => boolean) => {
+  const origins = new Map(located.map(({ frame, origin }) => [frame, origin]));
+  return (frame) => {
+    for (let each: Frame | undefined = allowed && frame; each; each = each.parent)
+      if (!allowed?.includes(origins.get(each) ?? "")) return false;
+    return true;
+  };
 };
 
 const chooseTarget = (located: FrameFields[], selector: string, index: number): Target => {
@@ -29,21 +35,19 @@ const chooseTarget = (located: FrameFields[], selector: string, index: number): 
 /**
  * Chooses the field of each selector from the findings of all frames. Throws `FillRefused` for the first bad selector: it is not
  * valid, or it matches no field, several fields, a field that is not editable, the field of an earlier selector, or a field in a
- * frame that is not allowed. `allowedOrigins`: undefined allows every origin.
+ * frame that is not allowed.
  */
 export const chooseTargets = (
   located: FrameFields[],
   selectors: string[],
-  allowedOrigins: string[] | undefined,
+  isAllowed: (frame: Frame) => boolean,
 ): Target[] => {
-  const origins = new Map(located.map(({ frame, origin }) => [frame, origin]));
   const targets: Target[] = [];
   for (const [index, selector] of selectors.entries()) {
     const target = chooseTarget(located, selector, index);
     if (targets.some(({ frame, id }) => frame === target.frame && id === target.id))
       throw new FillRefused("duplicate_target", index);
-    if (allowedOrigins && !isAllowed(target.frame, origins, allowedOrigins))
-      throw new FillRefused("origin_not_allowed", index);
+    if (!isAllowed(target.frame)) throw new FillRefused("origin_not_allowed", index);
     targets.push(target);
   }
   return targets;

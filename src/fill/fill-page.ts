@@ -23,7 +23,7 @@ import { type CdpConnection, connectCdp } from "../cdp/cdp-connection.ts";
 import { CdpBusy, CdpClosed, CdpRefused } from "../cdp/cdp-errors.ts";
 import type { CdpAddress } from "../cdp/cdp-socket.ts";
 import { choosePage } from "./choose-page.ts";
-import { chooseTargets, type Target } from "./choose-targets.ts";
+import { chooseTargets, frameJudge, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";
 import { openFrames } from "./frames.ts";
 import { type FrameFields, locateFields, unlockFields } from "./locate-fields.ts";
@@ -68,7 +68,8 @@ const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: n
   // For a page that is navigating, the browser's list has the new URL; `main.url` is the present document's.
   if (pageUrl !== undefined && main.url !== pageUrl) throw new FillRefused("page_not_found");
   if (!main.hasFocus) emulateFocus(cdp, [sessionId, ...framesWithFields(located).map(({ frame }) => frame.sessionId)]);
-  const targets = chooseTargets(await unlockFields(cdp, located), selectors, allowedOrigins);
+  const isAllowed = frameJudge(located, allowedOrigins);
+  const targets = chooseTargets(await unlockFields(cdp, located, isAllowed), selectors, isAllowed);
   return { origin: main.origin, targets, isScripted: located.some((frame) => frame.isScripted) };
 };
 

@@ -62,11 +62,21 @@ const unlockFrame = async (cdp: CdpConnection, located: FrameFields): Promise<Fr
   return { ...located, found };
 };
 
+/** Read-only fields count as editable, untouched: the frame is refused for them. */
+const refusedFrame = (located: FrameFields): FrameFields => ({
+  ...located,
+  found: located.found.map((one) => ({ ...one, editable: [...one.editable, ...one.locked].slice(0, 2) })),
+});
+
 /**
  * Gives read-only fields the focus where a selector has no editable field in any frame: many pages make a field writable only then, to keep
- * browsers from filling it. Nothing is written.
+ * browsers from filling it. Nothing is written. A frame that may not be filled notices nothing.
  */
-export const unlockFields = async (cdp: CdpConnection, located: FrameFields[]): Promise<FrameFields[]> => {
+export const unlockFields = async (
+  cdp: CdpConnection,
+  located: FrameFields[],
+  isAllowed: (frame: Frame) => boolean,
+): Promise<FrameFields[]> => {
   const hasField = (index: number): boolean => located.some(({ found }) => (found[index]?.editable.length ?? 0) > 0);
   const wanted = located.map((one) => ({
     ...one,
@@ -74,6 +84,6 @@ export const unlockFields = async (cdp: CdpConnection, located: FrameFields[]): 
   }));
   const unlocked: FrameFields[] = [];
   // One after the other: the focus is in one frame at a time.
-  for (const one of wanted) unlocked.push(await unlockFrame(cdp, one));
+  for (const one of wanted) unlocked.push(isAllowed(one.frame) ? await unlockFrame(cdp, one) : refusedFrame(one));
   return unlocked;
 };

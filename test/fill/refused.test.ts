@@ -133,6 +133,25 @@ describe("allowed origins", () => {
     });
   });
 
+  test("keep a frame from noticing that a read-only field of it was looked for", async () => {
+    const page = await parts.open("frames");
+    const { origin, otherOrigin } = parts.site;
+    const frame = page.frames().find((each) => each.url().endsWith("/frame-cross.html"));
+    await frame?.evaluate(`
+      document.body.innerHTML = "<input id=locked readonly>";
+      for (const type of ["focus", "blur"])
+        document.querySelector("#locked").addEventListener(type, () => document.body.classList.add(type));
+    `);
+    const noticed = () => frame?.evaluate("document.body.className");
+    const locked = { "#locked": "a" };
+    expect(await refusalOf(page, locked, { allowedOrigins: [origin] })).toMatchObject({ code: "origin_not_allowed" });
+    expect(await noticed()).toBe("");
+    expect(await refusalOf(page, locked, { allowedOrigins: [origin, otherOrigin] })).toMatchObject({
+      code: "element_not_editable",
+    });
+    expect(await noticed()).toBe("focus blur");
+  });
+
   test("do not apply to frames without a bound field", async () => {
     const page = await parts.open("frames");
     expect(

@@ -9,7 +9,7 @@ import { handleEvent } from "../../../src/agent/view/events.ts";
 import type { CdpConnection, CdpEvent } from "../../../src/cdp/cdp-connection.ts";
 import { targetOf } from "../../../src/domain/registry/target.ts";
 import { choosePage } from "../../../src/fill/choose-page.ts";
-import { chooseTargets } from "../../../src/fill/choose-targets.ts";
+import { chooseTargets, frameJudge } from "../../../src/fill/choose-targets.ts";
 import { FillRefused } from "../../../src/fill/fill-result.ts";
 import { locateFields } from "../../../src/fill/locate-fields.ts";
 import { createLogger } from "../../../src/log.ts";
@@ -219,7 +219,7 @@ const checkFill = async ({ answers, parents, targets: infos, pageUrl }: Extract<
   // A frame is in one of those before it.
   for (const [index, frame] of frames.entries()) if (index > 0) frame.parent = frames[(parents[index] ?? 0) % index];
   const located = await locateFields({ send } as never, frames as never, { selectors: ["a", "b"], limitMs: 1000 });
-  const chosen = orRefusedSync(() => chooseTargets(located, ["a", "b"], allowed), isFillRefused);
+  const chosen = orRefusedSync(() => chooseTargets(located, ["a", "b"], frameJudge(located, allowed)), isFillRefused);
   if ("value" in chosen)
     for (const { frame } of chosen.value) {
       const own = located.find((one) => one.frame === frame);
