@@ -1,21 +1,12 @@
 /** Answers that do not reach their caller: what was done is undone, unless the caller can repeat its request and get the answer then. */
 import { once } from "node:events";
-import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import express from "express";
-import { Registry } from "prom-client";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { createAuditLog } from "../../src/audit/audit-log.ts";
-import { newFacts } from "../../src/http/audit-call.ts";
-import { createHealth } from "../../src/http/ops/health.ts";
-import { setArrival, setFacts, setLog } from "../../src/http/request-locals.ts";
 import { defineRoute } from "../../src/http/route.ts";
-import { serveRoute } from "../../src/http/serve-route.ts";
-import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
-import { silent } from "../support/lease-parts.ts";
+import { serveOneRoute } from "./one-route.ts";
 
 let api: ApiWithLeases;
 beforeAll(async () => {
@@ -28,7 +19,7 @@ const largeAnswer = { text: "x".repeat(16 * 1024 * 1024) };
 
 /** Serves a route whose answer can be taken back. `closed` resolves when a request's connection is over. */
 const serve = async () => {
-  const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun = Promise.withResolvers<void>();
   let takenBack = 0;
   const undelivered = (): void => {
     takenBack += 1;
@@ -44,35 +35,8 @@ const serve = async () => {
       return { status: 200, body: largeAnswer, undelivered };
     },
   );
-  const never = new AbortController().signal;
-  const serveThings = serveRoute(route, {
-    services: api.services,
-    answers: createIdempotentAnswers(api.parts.redis),
-    audit: createAuditLog({ replica: "test", write: () => true, onSuppressed: () => undefined }),
-    health: createHealth({ redis: async () => true, kubernetes: async () => true }),
-    registry: new Registry(),
-    ...{ stopping: never, draining: never, log: silent },
-  });
-  const app = express();
-  app.post("/things", (request, response, next) => {
-    setLog(response, silent);
-    setFacts(response, newFacts({ request_id: "1", address: "127.0.0.1" }));
-    setArrival(response, performance.now());
-    response.on("close", closed.resolve);
-    return serveThings(request, response, next);
-  });
-  const server = createServer(app).listen(0, "127.0.0.1");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, "listening");
-  return {
-    port: (server.address() as AddressInfo).port,
-    begun: begun.promise,
-    closed: closed.promise,
-    takenBack: () => takenBack,
-  };
+  const { port, closed } = await serveOneRoute(route, api);
+  return { port, begun: begun.promise, closed, takenBack: () => takenBack };
 };
 
 // LEASE-56, HTTP-21
