@@ -133,6 +133,9 @@ const Environment = z.object({
   BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT: whole(1_073_741_824, 1).describe(
     "Bytes of all archives of extensions of a project.",
   ),
+  BROWSERPOOL_POLICY_BYTES_PER_PROJECT: whole(67_108_864, 1).describe(
+    "Bytes of the Chrome policies that pools of a project keep in ConfigMaps, each of which counts as 700 KiB.",
+  ),
   BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: whole(500, 1).describe(
     "Requests of a project in a second, in each replica of the api; twice as many at once.",
   ),
@@ -304,6 +307,7 @@ export type Limits = {
   /** Most objects of a kind that HTTP makes in a project, by the plural. */
   objectsPerProject: Readonly<Record<string, number>>;
   extensionBytesPerProject: number;
+  policyBytesPerProject: number;
 };
 
 export type S3BlobSettings = {
@@ -418,6 +422,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       projectOnDemandSessions: env.BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS,
       objectsPerProject: env.BROWSERPOOL_OBJECTS_PER_PROJECT,
       extensionBytesPerProject: env.BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT,
+      policyBytesPerProject: env.BROWSERPOOL_POLICY_BYTES_PER_PROJECT,
     },
     callers: {
       requestsPerSecond: {
@@ -484,9 +489,18 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
   });
 };
 
+/** A default as the variable would have it. */
+const textOf = (fallback: unknown): string => {
+  if (typeof fallback !== "object" || fallback === null) return fallback === undefined ? "" : String(fallback);
+  if (Array.isArray(fallback)) return fallback.join(",");
+  return Object.entries(fallback)
+    .map(([name, count]) => `${name}=${count}`)
+    .join(",");
+};
+
 /** Name, default and meaning of every variable, for the documentation. */
 export const configTable = (): { name: string; fallback: string; text: string }[] =>
   Object.entries(Environment.shape).map(([name, schema]) => {
     const fallback = schema.safeParse(undefined).data;
-    return { name, fallback: fallback === undefined ? "" : String(fallback), text: schema.description ?? "" };
+    return { name, fallback: textOf(fallback), text: schema.description ?? "" };
   });

@@ -11,18 +11,18 @@ import type { OrganizationLimits, OrganizationUse } from "../services/projects/o
 import type { Project } from "../services/projects/projects.ts";
 
 /**
+ * The name of a project or of a key. Each is found by its id before its name, and must be reachable by a URL (HTTP-33).
+ *
  * 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and lone surrogates. The pattern names the control
  * characters one by one: not every reader of the document knows classes such as Cc.
  */
-const labelMessage = "must have 1 to 255 characters, no control characters";
-const label = z
+const nameMessage = "must have 1 to 255 characters, no control characters";
+const name = z
   .string()
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
-  .regex(/^[^\u0000-\u001f\u007f-\u009f]{1,255}$/u, labelMessage)
-  .refine((text) => text.isWellFormed(), labelMessage);
-
-/** A project is found by its id before its name, and each must be reachable by a URL. */
-const projectName = label.refine((text) => !reservedName.test(text), reservedMessage);
+  .regex(/^[^\u0000-\u001f\u007f-\u009f]{1,255}$/u, nameMessage)
+  .refine((text) => text.isWellFormed(), nameMessage)
+  .refine((text) => !reservedName.test(text), reservedMessage);
 
 /** A cap in a request: 0 and null remove it. */
 const cap = z.int().min(0).max(2_147_483_647).nullable().optional();
@@ -45,11 +45,11 @@ export const ProjectWire = z.object({
 });
 
 /** Unknown fields are refused here and below: none about rights or limits is dropped. */
-export const CreateProject = closed({ name: projectName.describe("The project's name, unique in the organization.") });
+export const CreateProject = closed({ name: name.describe("The project's name, unique in the organization.") });
 
 /** A change of a project; what is left out stays. */
 export const UpdateProject = closed({
-  name: projectName.optional().describe("The new name."),
+  name: name.optional().describe("The new name."),
   status: z.enum(["active", "archived"]).optional().describe("The new status."),
 });
 
@@ -178,7 +178,7 @@ export const ApiKeyWire = z.object({
 export const CreatedApiKeyWire = ApiKeyWire.extend({ key: z.string().describe("The key itself; shown only now.") });
 
 const createApiKeyFields = {
-  name: label.describe("The key's label."),
+  name: name.describe("The key's label."),
   days_to_expire: days(1).describe("Lifetime in days; null: for ever. Not together with expires_at."),
   expires_at: z.iso
     .datetime({ offset: true, error: "must be a time of RFC 3339, such as 2030-01-01T00:00:00Z" })
@@ -211,7 +211,7 @@ export const CreateApiKey = notTogether(
 export const UpdateApiKey = closedObject(
   z
     .strictObject({
-      name: label.optional().describe("The new label."),
+      name: name.optional().describe("The new label."),
       permissions: PermissionList.nullable()
         .optional()
         .describe(

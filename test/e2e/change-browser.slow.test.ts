@@ -179,7 +179,7 @@ describe("a profile", () => {
       expect(next).not.toHaveProperty("profile");
       expect(await visit(next.cdp_ws_url, onLoopback)).toMatchObject({ text: "none" });
       const ended = await kernel.browsers.retrieve(session.session_id, { include_deleted: true });
-      expect(ended.profile).toEqual({ id });
+      expect(ended.profile).toMatchObject({ id, name });
       await kernel.browserPools.delete(pool.id, { force: true });
       await kernel.profiles.delete(name);
     },

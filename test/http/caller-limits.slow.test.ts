@@ -232,7 +232,7 @@ describe("answers that are kept for repetitions", () => {
     const other = await newCaller();
     const create = (of: Caller, key: string) =>
       ask(of, "POST", "/credentials", {
-        body: { name: key, domain: "a.example", values: { a: "b" } },
+        body: { name: `c-${key}`, domain: "a.example", values: { a: "b" } },
         headers: { "idempotency-key": key },
       });
     const first = newId();

@@ -32,7 +32,7 @@ describe("an API key", () => {
     ["expires_at", "bad_request", { expires_at: "tomorrow" }],
     ["expires_at", "bad_request", { expires_at: "2030-01-01T00:00:00Z", days_to_expire: 2 }],
   ])("is not made while %s is not carried out: %s", async (field, code, more) => {
-    const name = newId();
+    const name = `k-${newId()}`;
     const answer = await api.call("POST", "/org/api_keys", { body: { name, ...more } });
     expect(answer).toMatchObject({ status: 400, body: { code } });
     expect(answer.body.message).toContain(field);
@@ -43,11 +43,11 @@ describe("an API key", () => {
   test("expires when expires_at says, not after the key that makes it, and so does the key that takes its place", async () => {
     const atMs = Date.now() + 36 * 3600 * 1000;
     const expires_at = new Date(atMs).toISOString();
-    const made = await api.call("POST", "/org/api_keys", { body: { name: newId(), expires_at } });
+    const made = await api.call("POST", "/org/api_keys", { body: { name: `k-${newId()}`, expires_at } });
     expect(made).toMatchObject({ status: 201 });
     expect(Math.abs(Date.parse(String(made.body.expires_at)) - atMs)).toBeLessThan(5000);
     const key = String(made.body.key);
-    const longer = { name: newId(), expires_at: new Date(atMs + 3600 * 1000).toISOString() };
+    const longer = { name: `k-${newId()}`, expires_at: new Date(atMs + 3600 * 1000).toISOString() };
     expect(await api.call("POST", "/org/api_keys", { body: longer, key })).toMatchObject({ status: 400 });
     const rotated = await api.call("POST", `/org/api_keys/${made.body.id}/rotate`, { body: {} });
     expect(Math.abs(Date.parse(String(rotated.body.expires_at)) - atMs)).toBeLessThan(60_000);
@@ -111,7 +111,6 @@ describe("a body", () => {
     ["POST", "/browsers", { location: { locale: "de" } }, "location"],
     ["POST", "/credentials", { name: "c", domain: "a.example", values: {}, totp_digits: 8 }, "totp_digits"],
     ["GET", "/browsers?region=us-east", undefined, "region"],
-    ["GET", "/config-registry?sort_by=target", undefined, "sort_by"],
   ])(
     "with a field of newer clients that is not carried out is refused by name: %s %s %j",
     async (method, path, body, field) => {
@@ -154,6 +153,8 @@ describe("a name", () => {
     ["PATCH", "/proxies/x", {}],
     ["POST", "/org/projects", {}],
     ["PATCH", "/org/projects/x", {}],
+    ["POST", "/org/api_keys", {}],
+    ["PATCH", "/org/api_keys/x", {}],
   ])("is no id and no folder of a URL: %s %s", async (method, path, more) => {
     for (const name of names) {
       const answer = await api.call(method, path, { body: { ...more, name } });
@@ -216,7 +217,7 @@ describe("a start URL", () => {
 });
 
 // HTTP-34
-test("a HEAD has the status and the headers of a GET, and ends at once where a GET goes on", async () => {
+test("a HEAD has the status and the headers of a GET", async () => {
   const { body: pool } = await api.call("POST", "/browser_pools", { body: { size: 1, fill_rate_per_minute: 0 } });
   for (const path of [
     "/browser_pools",
@@ -245,7 +246,7 @@ test("two POST at once with one Idempotency-Key are one, on every kind of route"
     ["/browser_pools", { size: 1, fill_rate_per_minute: 0 }],
     ["/profiles", profile],
     ["/vaults", vault],
-    ["/org/api_keys", { name: newId() }],
+    ["/org/api_keys", { name: `k-${newId()}` }],
     ["/org/projects", { name: `p-${newId()}` }],
   ] as const) {
     const key = { "idempotency-key": newId() };

@@ -16,7 +16,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 type Made = { id: string; key: string; permissions: Permission[] };
 
 const create = (body: object, key?: string): Promise<Answer> =>
-  api.call("POST", "/org/api_keys", { body: { name: newId(), ...body }, ...(key && { key }) });
+  api.call("POST", "/org/api_keys", { body: { name: `k-${newId()}`, ...body }, ...(key && { key }) });
 const made = async (list: readonly Permission[] | null): Promise<Made> => {
   const { status, body } = await create({ permissions: list });
   expect(status).toBe(201);

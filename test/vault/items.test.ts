@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { namespaces, secrets } from "../../src/kube/resource-type.ts";
 import { projectLabel } from "../../src/resources/identity.ts";
 import { vaultItemKind } from "../../src/resources/vault-item.ts";
+import type { Project } from "../../src/services/projects/projects.ts";
+import { listedSources } from "../../src/services/vaults/item-source.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Answer, connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 
@@ -10,7 +12,7 @@ let parts: VaultParts;
 let vault: string;
 beforeAll(async () => {
   parts = await startVaultParts();
-  vault = (await parts.call("POST", "/vaults", { name: fresh("vault") })).body.id;
+  vault = (await parts.client().post<Vault>("/vaults", { body: { name: fresh("vault") } })).id;
 });
 afterAll(() => parts?.[Symbol.asyncDispose]());
 
@@ -245,11 +247,27 @@ describe("an item's state follows its connection", () => {
     expect(await stateOf(key)).toMatchObject({ ...ready, fields: { totp: { type: "totp" } } });
   });
 
-  // ITEM-11
-  test("ready → no_credential when the Secret is deleted by hand", async () => {
+  // ITEM-7
+  test("is listed without a look at its Secret", async () => {
+    const { key } = await start();
+    const reads: string[] = [];
+    const get: typeof parts.kube.get = (type, ref) => {
+      if (type.plural === secrets.plural) reads.push(ref.name);
+      return parts.kube.get(type, ref);
+    };
+    const { items } = await parts.kube.list(vaultItemKind, { namespace: parts.namespace });
+    const project = { namespace: parts.namespace } as Project;
+    const sources = await listedSources(items, project, { kube: { ...parts.kube, get }, secretsKeys: [] });
+    const source = sources[items.findIndex(({ spec }) => spec.key === key)];
+    expect(source).toMatchObject({ is: "stored", login: { valueNames: ["password", "username"], hasTotp: false } });
+    expect(reads).toEqual([]);
+  });
+
+  // ITEM-7, ITEM-11
+  test("ready → no_credential when the Secret is deleted by hand, which lists don't look at", async () => {
     const { key, credential } = await start();
     await parts.kube.delete(secrets, { namespace: parts.namespace, name: `credential-${credential}` });
-    expect(await stateOf(key)).toMatchObject(unavailable("no_credential"));
+    expect((await read(key)).body.state).toMatchObject(unavailable("no_credential"));
   });
 
   // ITEM-7, ITEM-10, ITEM-13, ITEM-14, CONNECTION-7

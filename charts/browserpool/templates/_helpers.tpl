@@ -173,6 +173,8 @@ ipFamilies: {{ toJson . }}
   value: {{ include "browserpool.projectObjects" . | quote }}
 - name: BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT
   value: {{ .Values.limits.projectExtensionBytes | int64 | quote }}
+- name: BROWSERPOOL_POLICY_BYTES_PER_PROJECT
+  value: {{ .Values.limits.projectPolicyBytes | int64 | quote }}
 - name: BROWSERPOOL_REGISTRY_MIN_TRIALS
   value: {{ .Values.registry.minTrials | int | quote }}
 - name: BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE

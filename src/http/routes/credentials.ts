@@ -6,7 +6,7 @@ import {
   UpdateCredential,
 } from "../../resources/credential-wire.ts";
 import { createCredential } from "../../services/credentials/create-credential.ts";
-import { credentialAnswer } from "../../services/credentials/credential-answer.ts";
+import { credentialAnswer, listedCredential } from "../../services/credentials/credential-answer.ts";
 import { deleteCredential } from "../../services/credentials/delete-credential.ts";
 import { fetchCredential } from "../../services/credentials/fetch-credential.ts";
 import { listCredentials } from "../../services/credentials/list-credentials.ts";
@@ -57,7 +57,7 @@ export const listCredentialsRoute = defineRoute(
   },
   async ({ query, project, deps }) => {
     const page = pageOf(await listCredentials(query, project, deps), query);
-    const shown = page.body.map((credential) => credentialAnswer(credential, { valueKeys: false }, deps));
+    const shown = page.body.map((credential) => listedCredential(credential, deps));
     return { ...page, body: await Promise.all(shown) };
   },
 );
@@ -77,7 +77,7 @@ export const getCredentialRoute = defineRoute(
   },
   async ({ params, project, deps }) => {
     const credential = await fetchCredential(params.id_or_name, project, deps);
-    return { status: 200, body: await credentialAnswer(credential, { valueKeys: true }, deps) };
+    return { status: 200, body: await credentialAnswer(credential, deps) };
   },
 );
 

@@ -69,5 +69,5 @@ export const createCredential = async (
   deps: Deps,
 ): Promise<CredentialRecord> => {
   const { credential, login } = await storeCredential(request, project, deps);
-  return credentialAnswer(credential, { valueKeys: true, newTotpSecret: login.totpSecret }, deps);
+  return credentialAnswer(credential, deps, login.totpSecret);
 };

@@ -3,32 +3,44 @@ import type { Credential } from "../../resources/credential.ts";
 import type { CredentialRecord } from "../../resources/credential-wire.ts";
 import { createdAt, updatedAt, wireId, wireName } from "../../resources/identity.ts";
 import type { Sensitive } from "../../sensitive.ts";
-import { fetchLoginShape } from "../secrets/stored-login.ts";
+import { fetchLoginShape, listedLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
-/** The parts of a credential that an answer shows. `newTotpSecret`: the one that the request has just stored. */
-type Shown = { valueKeys: boolean; newTotpSecret?: Sensitive | undefined };
+type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 
-/** A credential as HTTP answers show it; reads the names of its values from its Secret. */
+type Shape = Awaited<ReturnType<typeof listedLoginShape>>;
+
+const record = (credential: Credential, { valueNames, hasTotp, hasUnusableTotp }: Shape): CredentialRecord => ({
+  id: wireId(credential),
+  name: wireName(credential) ?? wireId(credential),
+  domain: credential.spec.domain,
+  has_values: valueNames.length > 0,
+  has_totp_secret: hasTotp,
+  ...(hasUnusableTotp && { totp_secret_problem: "not_base32" as const }),
+  sso_provider: credential.spec.ssoProvider ?? null,
+  ...(credential.spec.allowedOrigins && { allowed_origins: credential.spec.allowedOrigins }),
+  created_at: createdAt(credential),
+  updated_at: updatedAt(credential),
+});
+
+/** A credential as HTTP lists show it: without the names of its values. */
+export const listedCredential = async (credential: Credential, deps: Deps): Promise<CredentialRecord> =>
+  record(credential, await listedLoginShape(credential, deps));
+
+/**
+ * A credential as HTTP answers show it; reads the names of its values from its Secret. `newTotpSecret`: the one that the request has just
+ * stored.
+ */
 export const credentialAnswer = async (
   credential: Credential,
-  { valueKeys, newTotpSecret }: Shown,
-  deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
+  deps: Deps,
+  newTotpSecret?: Sensitive,
 ): Promise<CredentialRecord> => {
-  const { names, valueNames, hasTotp, hasUnusableTotp } = await fetchLoginShape(credential, deps);
+  const shape = await fetchLoginShape(credential, deps);
   const code = newTotpSecret && totpCode(newTotpSecret.reveal(), Date.now());
   return {
-    id: wireId(credential),
-    name: wireName(credential) ?? wireId(credential),
-    domain: credential.spec.domain,
-    has_values: valueNames.length > 0,
-    has_totp_secret: hasTotp,
-    ...(hasUnusableTotp && { totp_secret_problem: "not_base32" as const }),
-    ...(valueKeys && { value_keys: names }),
-    sso_provider: credential.spec.ssoProvider ?? null,
-    ...(credential.spec.allowedOrigins && { allowed_origins: credential.spec.allowedOrigins }),
+    ...record(credential, shape),
+    value_keys: shape.names,
     ...(code && { totp_code: code.code, totp_code_expires_at: new Date(code.expiresAtMs).toISOString() }),
-    created_at: createdAt(credential),
-    updated_at: updatedAt(credential),
   };
 };

@@ -139,5 +139,5 @@ export const updateCredential = async (
   const before = await fetchCredential(idOrName, project, deps);
   const { credential, login } = await changeCredential(before, { request, project }, deps);
   const newTotpSecret = request.totp_secret ? login?.totpSecret : undefined;
-  return credentialAnswer(credential, { valueKeys: true, newTotpSecret }, deps);
+  return credentialAnswer(credential, deps, newTotpSecret);
 };

@@ -21,7 +21,7 @@ export type ChromePolicy = Record<string, unknown>;
 export const maxInlinePolicyBytes = 16 * 1024;
 
 /** Largest part, bytes: the API server refuses a ConfigMap above 1 MiB. */
-const maxPartBytes = 700 * 1024;
+export const maxPartBytes = 700 * 1024;
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { AppError, unavailable } from "../../errors.ts";
 import type { ConfigMap, Ref } from "../../kube/objects.ts";
 import { createLogger } from "../../log.ts";
-import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
+import { type BrowserPool, BrowserPoolSpec } from "../../resources/browser-pool.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { maxInlinePolicyBytes } from "./policy-parts.ts";
+import { maxInlinePolicyBytes, maxPartBytes } from "./policy-parts.ts";
 import { createPolicyUpload } from "./policy-upload.ts";
 
 const metadata = { name: "pool", namespace: "project" };
@@ -13,14 +13,18 @@ const specOf = (length: number) =>
 const small = specOf(maxInlinePolicyBytes - JSON.stringify({ HomepageLocation: "" }).length);
 const large = specOf(maxInlinePolicyBytes);
 
+/** Room for three parts. */
+const config = { limits: { policyBytesPerProject: 3 * maxPartBytes } } as ServiceDeps["config"];
+
 /** An upload, and the names of the ConfigMaps that there are. */
-const setUp = () => {
+const setUp = (others: BrowserPool[] = []) => {
   const stored: string[] = [];
   const kube = {
     create: async (_: unknown, part: ConfigMap) => void stored.push(part.metadata.name),
+    list: async () => ({ items: others }),
     delete: async (_: unknown, { name }: Ref) => void stored.splice(stored.indexOf(name), 1),
   } as unknown as ServiceDeps["kube"];
-  return { stored, upload: createPolicyUpload({ kube, log: createLogger("silent", "test") }) };
+  return { stored, upload: createPolicyUpload({ kube, config, log: createLogger("silent", "test") }) };
 };
 
 test("a policy of up to 16 KiB stays in the pool, a larger one is stored once for all tries of a request", async () => {
@@ -48,4 +52,21 @@ test("a write that is refused leaves no parts; after an outage they stay, as the
     await expect(upload.orUndo(work)).rejects.toBe(error);
     expect(stored).toHaveLength(left);
   }
+});
+
+// LIMIT-36
+test("policies of a project have a bound in bytes, in which those of the pool itself don't count", async () => {
+  const pool = (name: string, parts: number) =>
+    ({
+      metadata: { ...metadata, name },
+      spec: { chromePolicyRef: { configMaps: Array.from({ length: parts }, () => "c") } },
+    }) as BrowserPool;
+  const { stored, upload } = setUp([pool("a", 2), pool("pool", 8)]);
+  expect(await upload.place(large, metadata)).toMatchObject({ chromePolicyRef: { configMaps: stored } });
+  const full = setUp([pool("a", 2), pool("b", 1)]);
+  await expect(full.upload.place(large, metadata)).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("BROWSERPOOL_POLICY_BYTES_PER_PROJECT"),
+  });
+  expect(full.stored).toEqual([]);
 });

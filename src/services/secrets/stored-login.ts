@@ -9,7 +9,14 @@ import { AppError } from "../../errors.ts";
 import { hasReason } from "../../kube/kube-error.ts";
 import type { NewObject, Secret } from "../../kube/objects.ts";
 import { secrets, typeMeta } from "../../kube/resource-type.ts";
-import { type Credential, credentialKind, hasOwnSecret, isFieldName, totpEntry } from "../../resources/credential.ts";
+import {
+  type Credential,
+  credentialKind,
+  hasOwnSecret,
+  hasUnusableTotp,
+  isFieldName,
+  totpEntry,
+} from "../../resources/credential.ts";
 import { looksSealed, open, type Place, seal } from "../../secrets/sealing.ts";
 import { Sensitive } from "../../sensitive.ts";
 import { changeObject } from "../objects/change-object.ts";
@@ -81,6 +88,17 @@ export const fetchLoginShape = async (credential: Credential, deps: Deps): Promi
   const shape = shapeIn(credential, (await fetchSecret(credential, deps))?.data ?? {});
   await mirrorUnusableTotp(credential, shape.hasUnusableTotp, deps);
   return shape;
+};
+
+/**
+ * The same for lists: a Secret that this service wrote is not read, since the credential's spec says what is in it. A page of large logins
+ * would cost a call and its bytes for each.
+ */
+export const listedLoginShape = async (credential: Credential, deps: Deps): Promise<Omit<LoginShape, "names">> => {
+  if (!hasOwnSecret(credential)) return fetchLoginShape(credential, deps);
+  const { valueKeys, totp } = credential.spec;
+  const unusable = totp && hasUnusableTotp(credential);
+  return { valueNames: valueKeys.filter(isFieldName).sort(), hasTotp: totp && !unusable, hasUnusableTotp: unusable };
 };
 
 const openSecret = (credential: Credential, secret: Secret | undefined, { secretsKeys }: Deps): Login => {

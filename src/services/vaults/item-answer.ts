@@ -5,7 +5,7 @@ import { type ItemRecord, ItemSpec } from "../../resources/vault-wire.ts";
 import { toWire } from "../../resources/wire.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { itemSources } from "./item-source.ts";
+import { itemSource, listedSources } from "./item-source.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
 
@@ -40,7 +40,7 @@ const record = (item: VaultItem, state: ItemState, withFields: boolean): ItemRec
 
 /** Items as HTTP lists show them: without their fields. */
 export const itemAnswers = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemRecord[]> => {
-  const sources = await itemSources(items, project, deps);
+  const sources = await listedSources(items, project, deps);
   return items.flatMap((item, index) => {
     const source = sources[index];
     return source ? [record(item, itemState(source), false)] : [];
@@ -49,6 +49,5 @@ export const itemAnswers = async (items: VaultItem[], project: Project, deps: De
 
 /** One item with its fields. */
 export const itemAnswer = async (item: VaultItem, project: Project, deps: Deps): Promise<ItemRecord> => {
-  const [source = { is: "connectionGone" as const }] = await itemSources([item], project, deps);
-  return record(item, itemState(source), true);
+  return record(item, itemState(await itemSource(item, project, deps)), true);
 };

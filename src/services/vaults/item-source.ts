@@ -1,11 +1,11 @@
-/** The sources of items: connection, credential, Secret. They are fetched anew for every answer (ITEM-7). */
+/** The sources of items: connection, credential, Secret. Each answer about an item fetches them anew (ITEM-7). */
 import { type CredentialSource, connectionOf, credentialSource, originsOf } from "../../domain/item-source.ts";
 import type { ItemSource } from "../../domain/item-state.ts";
 import type { VaultItem } from "../../resources/vault-item.ts";
 import { fetchConnections } from "../connections/fetch-connection.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import type { Project } from "../projects/projects.ts";
-import { fetchLoginShape } from "../secrets/stored-login.ts";
+import { fetchLoginShape, listedLoginShape } from "../secrets/stored-login.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
@@ -26,10 +26,19 @@ export const findSources = async (items: VaultItem[], project: Project, deps: De
   });
 };
 
-/** Adds the names of the credential's values. */
-export const withShape = async (source: CredentialSource, deps: Deps): Promise<ItemSource> =>
-  source.is === "credential" ? { is: "stored", login: await fetchLoginShape(source.credential, deps) } : source;
+const shaped = async (source: CredentialSource, shapeOf: typeof listedLoginShape, deps: Deps): Promise<ItemSource> =>
+  source.is === "credential" ? { is: "stored", login: await shapeOf(source.credential, deps) } : source;
 
-/** The source of each item, in the order of the items. */
-export const itemSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemSource[]> =>
-  Promise.all((await findSources(items, project, deps)).map(({ source }) => withShape(source, deps)));
+/** Adds the names of the credential's values, from its Secret. */
+export const withShape = (source: CredentialSource, deps: Deps): Promise<ItemSource> =>
+  shaped(source, fetchLoginShape, deps);
+
+/** The source of an item, for an answer about it alone. */
+export const itemSource = async (item: VaultItem, project: Project, deps: Deps): Promise<ItemSource> => {
+  const [found] = await findSources([item], project, deps);
+  return found ? withShape(found.source, deps) : { is: "connectionGone" };
+};
+
+/** The source of each item, in the order of the items, for a list. */
+export const listedSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemSource[]> =>
+  Promise.all((await findSources(items, project, deps)).map(({ source }) => shaped(source, listedLoginShape, deps)));
