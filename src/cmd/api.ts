@@ -17,6 +17,7 @@ import { createProcessMetrics } from "../metrics/process-metrics.ts";
 import { connectRedis } from "../redis/connection.ts";
 import { createIdempotentAnswers } from "../redis/idempotent-answers.ts";
 import type { ServiceDeps } from "../services/service-deps.ts";
+import { startProjectEnds } from "../services/sessions/end-sessions-of.ts";
 import { startServices } from "./api-services.ts";
 import { closeServer, listen } from "./listen.ts";
 import { startOps } from "./ops.ts";
@@ -118,6 +119,8 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   };
   const opsUrl = await startOps({ config, health, registry, mountPages, log }, stack);
   services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);
+  const projectEnds = startProjectEnds(services);
+  stack.defer(() => projectEnds.stop());
   const answers = createIdempotentAnswers(redis);
   const audit = startAudit(config, services.metrics, stack);
   const { url, stop } = await serve({ services, answers, audit, health, registry, log });

@@ -87,6 +87,8 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   scope: Of;
   /** What the key must be allowed to do (AUTH-11). It is checked before the body is read. */
   permission: PermissionOf<Of>;
+  /** Whether it is also served in a project whose namespace is being deleted: callers see how their sessions ended, and end them. */
+  alsoLeaving?: boolean;
   /** Checked before the handler runs. */
   furtherPermissions?: FurtherPermission[];
   params?: Params;
@@ -119,7 +121,7 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   /** What a route with `upload` gets; others have none. */
   file: UploadedFile | undefined;
   principal: Principal;
-  /** The project of the request, checked and active. Requests to the organization have none. */
+  /** The project of the request, checked and active, or leaving where the route allows that. Requests to the organization have none. */
   project: Of extends "project" ? Project : undefined;
   /** The URL by which the caller reached this service, e.g. `http://127.0.0.1:8080`. */
   baseUrl: string;

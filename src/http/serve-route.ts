@@ -4,6 +4,7 @@ import { AppError, httpStatus } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { AnswerHolder } from "../redis/idempotent-answers.ts";
 import type { Principal } from "../services/api-keys/api-keys.ts";
+import type { Project } from "../services/projects/projects.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { failedAttempt } from "./failed-attempt.ts";
@@ -86,6 +87,19 @@ const readGiven = async (
   };
 };
 
+/** The project of a request, which a route of the organization has not. Throws as `resolveProject`. */
+const projectOf = (
+  headers: Request["headers"],
+  principal: Principal,
+  { scope, alsoLeaving }: Route,
+  { projects, config: { defaultProject } }: AppDeps["services"],
+): Project | undefined => {
+  if (scope !== "project") return undefined;
+  const find = (idOrName: string): Project | undefined =>
+    projects.find(idOrName) ?? (alsoLeaving ? projects.findLeaving(idOrName) : undefined);
+  return resolveProject(headers, principal, { projects: { find }, defaultProject });
+};
+
 const readInput = async (
   request: Request,
   response: Response,
@@ -98,15 +112,12 @@ const readInput = async (
   }: { route: Route; deps: AppDeps; signal: AbortSignal; log: Logger; facts: AuditFacts },
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
 ): Promise<RouteInput<any, any, any>> => {
-  const { config, callerLimits, projects } = deps.services;
+  const { config, callerLimits } = deps.services;
   const principal = authenticated(request, deps.services);
   noteCaller(facts, { principal });
   response.once("close", callerLimits.enter("key", principal.keyId));
   requirePermission(principal, route.permission);
-  const project =
-    route.scope === "project"
-      ? resolveProject(request.headers, principal, { projects, defaultProject: config.defaultProject })
-      : undefined;
+  const project = projectOf(request.headers, principal, route, deps.services);
   noteCaller(facts, { project });
   if (project) response.once("close", callerLimits.enter("project", project.id));
   if (isStream(route))
@@ -151,11 +162,9 @@ const readInput = async (
  * when its project was archived or deleted.
  */
 const requireAllowed = (headers: Request["headers"], services: AppDeps["services"], route: Route): void => {
-  const { apiKeys, projects, config } = services;
-  const principal = authenticate(headers, apiKeys);
+  const principal = authenticate(headers, services.apiKeys);
   requirePermission(principal, route.permission);
-  if (route.scope === "project")
-    resolveProject(headers, principal, { projects, defaultProject: config.defaultProject });
+  projectOf(headers, principal, route, services);
 };
 
 /**

@@ -1,12 +1,13 @@
 /** What separates callers of one project: who sees and uses a session, and that nothing takes its place. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { namespaces } from "../../src/kube/resource-type.ts";
 import { type Browser, browserKind } from "../../src/resources/browser.ts";
 import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import type { Permission } from "../../src/resources/permission.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { clientsOf } from "../support/clients.ts";
 import { eventually } from "../support/eventually.ts";
-import { filledPool } from "../support/filled-pool.ts";
+import { collect, filledPool } from "../support/filled-pool.ts";
 import { connectRawCdp } from "../support/raw-cdp.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -25,6 +26,12 @@ const callAs = async (key: string | undefined, method: string, path: string, bod
 };
 const keyWith = async (...permissions: Permission[]): Promise<string> =>
   (await callAs(stack.organization_key, "POST", "/org/api_keys", { name: newId(), permissions })).body.key;
+
+const newProject = async () => {
+  const organization = { url: stack.url, api_key: stack.organization_key };
+  const { id } = await clientsOf(organization).kernel.projects.create({ name: `p-${newId()}` });
+  return { id, kernel: clientsOf(organization, id).kernel };
+};
 
 // AUTH-20, AUTH-13
 test("a session with vaults is used only by keys with vaults:fill; other keys of the project see that it is there, and may end it", async () => {
@@ -56,7 +63,10 @@ test("a session with vaults is used only by keys with vaults:fill; other keys of
   const { body: listed } = await callAs(worker, "GET", "/browsers");
   for (const seen of [read, ...listed]) for (const url of urls) expect(seen).not.toHaveProperty(url);
   const filler = await keyWith("browsers:use", "vaults:fill");
-  expect(await callAs(filler, "PATCH", path, {})).toMatchObject({ status: 200, body: { cdp_ws_url: made.cdp_ws_url } });
+  expect(await callAs(filler, "PATCH", path, {})).toMatchObject({
+    status: 200,
+    body: { cdp_ws_url: made.cdp_ws_url },
+  });
   expect((await callAs(worker, "DELETE", path)).status).toBe(204);
 });
 
@@ -97,9 +107,7 @@ test("the tokens in the URLs of a session expire when it ends at the latest", as
 
 // PROJECT-12
 test("the sessions of a project that is archived end with it, and who waits there gets no browser", async () => {
-  const organization = { url: stack.url, api_key: stack.organization_key };
-  const { id: project } = await clientsOf(organization).kernel.projects.create({ name: `p-${newId()}` });
-  const { kernel } = clientsOf(organization, project);
+  const { id: project, kernel } = await newProject();
   const { id: pool } = await filledPool(kernel);
   const { cdp_ws_url } = await kernel.browserPools.acquire(pool, {});
   const cdp = await connectRawCdp(cdp_ws_url);
@@ -115,4 +123,51 @@ test("the sessions of a project that is archived end with it, and who waits ther
   await expect(connectRawCdp(cdp_ws_url)).rejects.toThrow();
   await expect(waiting).rejects.toMatchObject({ status: 404, error: { code: "project_not_found" } });
   await callAs(stack.organization_key, "PATCH", path, { status: "active" });
+});
+
+// PROJECT-13
+test("the sessions of a project that its label archives end, too", async () => {
+  const { id, kernel } = await newProject();
+  const { session_id, cdp_ws_url } = await kernel.browsers.create({ headless: true, timeout_seconds: 600 });
+  const cdp = await connectRawCdp(cdp_ws_url);
+  const status = (value: string) =>
+    stack.kube.patch(namespaces, { name: id }, { metadata: { labels: { "browserpool.dev/project-status": value } } });
+  await status("archived");
+  await cdp.closed;
+  await status("active");
+  const ended = await eventually("the project is active again", () =>
+    kernel.browsers.retrieve(session_id, { include_deleted: true }).catch(() => undefined),
+  );
+  expect(ended.deleted_at).toEqual(expect.any(String));
+  await expect(connectRawCdp(cdp_ws_url)).rejects.toThrow();
+});
+
+// PROJECT-13
+test("a namespace that is being deleted ends its sessions, and their callers see that", async () => {
+  const { id, kernel } = await newProject();
+  const { id: pool } = await filledPool(kernel);
+  const held = await kernel.browserPools.acquire(pool, {});
+  const { session_id } = await kernel.browsers.create({ headless: true, timeout_seconds: 600 });
+  const cdp = await connectRawCdp(held.cdp_ws_url);
+  await stack.kube.delete(namespaces, { name: id });
+  await cdp.closed;
+  for (const session of [held.session_id, session_id]) {
+    const has = { status: 404, message: expect.stringContaining(`browser ${session} has ended (deleted)`) };
+    await eventually(`${session} has ended`, async () => {
+      const found = await kernel.browsers.retrieve(session, { include_deleted: true });
+      return found.deleted_at !== undefined;
+    });
+    await expect(kernel.browsers.retrieve(session)).rejects.toMatchObject(has);
+    await expect(kernel.browsers.deleteByID(session)).rejects.toMatchObject(has);
+  }
+  const release = kernel.browserPools.release(pool, { session_id: held.session_id });
+  await expect(release).rejects.toMatchObject({ status: 404, error: { code: "not_found" } });
+  const listed = await collect(kernel.browsers.list({ status: "all" }));
+  expect(listed.map((one) => one.session_id).sort()).toEqual([held.session_id, session_id].sort());
+  const refused = { status: 404, error: { code: "project_not_found" } };
+  await expect(kernel.browsers.create({ headless: true })).rejects.toMatchObject(refused);
+  await expect(kernel.browserPools.acquire(pool, {})).rejects.toMatchObject(refused);
+  // As the controller of namespaces, which this installation may lack.
+  await stack.kube.delete(browserPoolKind, { namespace: id, name: pool });
+  await stack.kube.delete(browserKind, { namespace: id, name: session_id });
 });

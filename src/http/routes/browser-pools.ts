@@ -170,6 +170,7 @@ export const releaseRoute = defineRoute(
     tag,
     scope,
     permission: "browsers:use",
+    alsoLeaving: true,
     summary: "Give a browser back",
     params: PoolParams,
     body: ReleaseBrowser,

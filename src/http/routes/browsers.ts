@@ -36,6 +36,7 @@ export const listBrowsersRoute = defineRoute(
     tag,
     scope,
     permission: "pools:read",
+    alsoLeaving: true,
     summary: "List browser sessions, without Chrome policies above 16 KiB",
     query: Paging.extend({
       status: z
@@ -129,6 +130,7 @@ export const getBrowserRoute = defineRoute(
     tag,
     scope,
     permission: "pools:read",
+    alsoLeaving: true,
     summary: "Get a browser session",
     params: BrowserParams,
     query: z.object({ include_deleted: flag.describe("Also an ended session, for a day after its end.") }),
@@ -150,6 +152,7 @@ export const deleteBrowserRoute = defineRoute(
     tag,
     scope,
     permission: "browsers:use",
+    alsoLeaving: true,
     summary: "End a browser session and destroy its browser",
     params: BrowserParams,
     answers: { 204: { description: "Done" } },

@@ -41,8 +41,11 @@ const deps = {
   },
   projects: {
     find: (id: string) => (id === "alpha" ? alpha : undefined),
+    findLeaving: () => undefined,
+    closed: () => undefined,
     list: () => [],
     put: () => undefined,
+    listen: () => undefined,
   },
 };
 

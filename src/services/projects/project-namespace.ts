@@ -33,23 +33,36 @@ export const projectAnnotations = {
 /** URLs and names of objects contain ids, so they are DNS labels; a namespace with any other value is no project. */
 const idPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/**
- * The project of a namespace; undefined when it is no project, when the project was deleted, or when the namespace is being
- * deleted.
- */
-export const readProject = ({ metadata }: Namespace): Project | undefined => {
+/** The project of a namespace, also one that is deleted or being deleted; undefined when it is no project. */
+const projectOf = ({ metadata }: Namespace): Project | undefined => {
   const { name: namespace, labels = {}, annotations = {}, creationTimestamp = "" } = metadata;
   const id = labels[projectLabel] ?? "";
-  const status = labels[projectStatusLabel];
-  if (!idPattern.test(id) || status === "deleted" || metadata.deletionTimestamp !== undefined) return undefined;
+  if (!idPattern.test(id)) return undefined;
   return {
     id,
     name: annotations[projectAnnotations.name] || id,
     namespace,
-    status: status === "archived" ? "archived" : "active",
+    status: labels[projectStatusLabel] === "archived" ? "archived" : "active",
     createdAt: creationTimestamp,
     updatedAt: annotations[projectAnnotations.updatedAt] ?? creationTimestamp,
     maxConcurrentSessions: readCap(annotations[projectAnnotations.maxConcurrentSessions]),
     maxConcurrentInvocations: readCap(annotations[projectAnnotations.maxConcurrentInvocations]),
   };
 };
+
+const isDeleted = ({ metadata }: Namespace): boolean => metadata.labels?.[projectStatusLabel] === "deleted";
+
+/**
+ * The project of a namespace; undefined when it is no project, when the project was deleted, or when the namespace is being
+ * deleted.
+ */
+export const readProject = (namespace: Namespace): Project | undefined =>
+  isDeleted(namespace) || namespace.metadata.deletionTimestamp !== undefined ? undefined : projectOf(namespace);
+
+/** The project of a namespace that is being deleted, and of no other. */
+export const readLeavingProject = (namespace: Namespace): Project | undefined =>
+  isDeleted(namespace) || namespace.metadata.deletionTimestamp === undefined ? undefined : projectOf(namespace);
+
+/** The project of a namespace if it has no sessions any more: it is archived, deleted or being deleted. */
+export const readClosedProject = (namespace: Namespace): Project | undefined =>
+  readProject(namespace)?.status === "active" ? undefined : projectOf(namespace);
