@@ -186,8 +186,8 @@ export const httpMistakes: readonly KeptMistake[] = [
     kind: "missing check",
     breaks: "a key that may only read pools gets the URLs of all sessions, and can drive the browsers of others",
     file: "http/routes/browsers.ts",
-    find: 'permissions.has("browsers:use") ? baseUrl',
-    replace: 'permissions.has("pools:read") ? baseUrl',
+    find: "mayUse(lease, principal) ? baseUrl",
+    replace: 'principal.permissions.has("pools:read") ? baseUrl',
     foundBy: "test/http/session-links.test.ts",
   },
   {
