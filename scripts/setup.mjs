@@ -31,7 +31,8 @@ const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --test
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
-  by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip, ffmpeg
+  by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip, bwrap,
+                                  ffmpeg
   in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
 
   --packages-only   npm packages only
@@ -67,6 +68,7 @@ const systemPrograms = /** @type {const} */ ([
   "Xvfb",
   "socat",
   "ip",
+  "bwrap",
   "ffmpeg",
 ]);
 

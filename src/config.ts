@@ -70,7 +70,7 @@ const blobPlace = optional.transform((text, context) => {
 });
 
 /** What browsers may have only where the installation can give it (domain/browser-features.ts). */
-const browserFeatures = ["network", "chrome_policy", "memory_16GiB", "gpu"] as const;
+const browserFeatures = ["network", "chrome_policy", "loopback", "memory_16GiB", "gpu"] as const;
 
 /** Every setting of `browserpool api` and `browserpool operator`, by its environment variable. */
 const Environment = z.object({
@@ -194,7 +194,7 @@ const Environment = z.object({
   BROWSERPOOL_BROWSER_FEATURES: list
     .pipe(z.array(z.enum(browserFeatures)))
     .describe(
-      "Settings that browsers can be given here: network (with proxies), chrome_policy, memory_16GiB, gpu. Others are refused as not_supported_here. Local mode finds out itself.",
+      "Settings that browsers can be given here: network (with proxies), chrome_policy, loopback (for network.private_hosts and proxies; local mode alone has it), memory_16GiB, gpu. Others are refused as not_supported_here. Local mode finds out itself.",
     ),
   BROWSERPOOL_PROJECT_OBJECTS_FILE: optional.describe(
     "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
@@ -223,7 +223,7 @@ const Environment = z.object({
   BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: list
     .refine((hosts) => hosts.length <= 32, "at most 32")
     .describe(
-      "Private hosts, addresses and ranges where checks may find the proxy itself, as in network.private_hosts. Left out: none.",
+      "Private or loopback hosts, addresses and ranges where checks may find the proxy itself. Left out: none.",
     ),
   BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS: list
     .refine((hosts) => hosts.length <= 32, "at most 32")

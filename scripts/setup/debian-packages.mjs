@@ -10,6 +10,7 @@ const packageOf = {
   Xvfb: "xvfb",
   socat: "socat",
   ip: "iproute2",
+  bwrap: "bubblewrap",
   ffmpeg: "ffmpeg",
   faketime: "faketime",
   go: "golang-go",

@@ -24,11 +24,13 @@ export type AgentConfig = {
   dataDir: string;
   /** Folders of this agent alone that its browser can write to; a reset of the browser empties them. */
   scratchDirs: string[];
-  /**
-   * The folder, of this agent alone, that Chromium sees as /etc/chromium/policies; undefined: a browser gets a mount namespace
-   * in which it sees one there.
-   */
+  /** The folder, of this agent alone, that Chromium sees as /etc/chromium/policies; undefined: the machine has none for it. */
   policyDir: string | undefined;
+  /**
+   * The service's ports on this machine. Given, the machine is not the browser's own (local mode): it gets namespaces in which it sees its
+   * own files, processes and policies, and reaches the machine's loopback but for these ports.
+   */
+  ownPorts: readonly number[] | undefined;
   /** The DNS servers that a walled browser's names are asked of, `address` or `address:port`; undefined: the machine's. */
   dnsServers: string[] | undefined;
   /** For tests only: the address to which all names below `.example`, which nobody owns (RFC 2606), lead; undefined: they lead nowhere. */
@@ -104,6 +106,11 @@ const AgentEnv = z
       .default("")
       .transform((list) => list.split(":").filter((path) => path !== "")),
     BROWSERPOOL_POLICY_DIR: z.string().startsWith("/").optional(),
+    BROWSERPOOL_OWN_PORTS: z
+      .string()
+      .regex(/^(\d{1,5}(,\d{1,5})*)?$/, "is not a list of ports, separated by commas")
+      .transform((list) => list.split(",").filter(Boolean).map(Number))
+      .optional(),
     BROWSERPOOL_DNS_SERVERS: z
       .string()
       .transform((list) => list.split(",").filter(Boolean))
@@ -150,6 +157,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
     dataDir: read.data.BROWSERPOOL_AGENT_DATA_DIR,
     scratchDirs: read.data.BROWSERPOOL_AGENT_SCRATCH_DIRS,
     policyDir: read.data.BROWSERPOOL_POLICY_DIR,
+    ownPorts: read.data.BROWSERPOOL_OWN_PORTS,
     dnsServers: read.data.BROWSERPOOL_DNS_SERVERS,
     exampleAddress: read.data.BROWSERPOOL_TEST_EXAMPLE_ADDRESS,
     programs: {

@@ -2,16 +2,14 @@
  * What a browser gets before each start of Chromium, most of it by its setup: a wall, a folder of policies, further arguments. Everything is made
  * anew from what the operator sent, so nothing that a holder did stays in it.
  */
-import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { mayUnshare } from "../process/may-unshare.ts";
-import type { NetworkSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
 import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
 import { profileFlags } from "./profile-flags.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import { devToolsPort, inNamespace, type NamespaceOptions, socketsIn, wallFlags } from "./wall/namespace.ts";
+import { devToolsPort, inNamespace, socketsIn, wallFlags } from "./wall/namespace.ts";
+import type { Wall } from "./wall/start-wall.ts";
 
 /** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */
 type RunFolders = { folder: string; short: string; profileDir: string };
@@ -25,38 +23,32 @@ export type BrowserParts = {
   devToolsSocket: string | undefined;
   /** To be loaded once Chromium is up, in this order. */
   extensions: UnpackedExtension[];
-  /** The command that starts this program as the setup asks. */
-  command(program: string, args: string[]): { program: string; args: string[] };
-  /** Of a browser with a wall. Returns the function by which its connections follow these rules, and all that are open are cut. */
-  prepareNetwork: ((network: NetworkSetup) => () => void) | undefined;
+  /** The command that starts this program as the setup asks. `display`: its X server. */
+  command(program: string, args: string[], display: string | undefined): { program: string; args: string[] };
+  /** Of a browser with a network namespace. */
+  wall: Wall | undefined;
   /** Gives back what other parts of this process remove: to be called when Chromium has ended. */
   release(): Promise<void>;
 };
 
-/** Whether this machine has policies for every Chromium, and a browser can see a folder of its own in their place. */
-const canHidePolicies = async (): Promise<boolean> => {
-  const policies = await readdir("/etc/chromium").catch(() => []);
-  // The trial runs a program, and every start of a browser would wait for it.
-  return policies.length > 0 && mayUnshare("mount");
-};
-
-/** Where the policies were written, and the folder that Chromium shall see as /etc/chromium, if it can't see them otherwise. */
+/** Writes the policies to where Chromium reads them. Returns the folder that it shall see there, if it is another one. */
 const placePolicies = async (
   policies: Record<string, unknown>,
-  config: AgentConfig,
+  { policyDir, ownPorts }: AgentConfig,
   folder: string,
-): Promise<{ written: string | undefined; etc: string | undefined }> => {
-  if (config.policyDir !== undefined) {
-    await writePolicies(config.policyDir, policies);
-    return { written: undefined, etc: undefined };
+): Promise<string | undefined> => {
+  if (policyDir !== undefined) {
+    await writePolicies(policyDir, policies);
+    return undefined;
   }
-  // Where this can't be, the API accepts no policies (BROWSERPOOL_BROWSER_FEATURES).
-  if (Object.keys(policies).length === 0 && !(await canHidePolicies())) return { written: undefined, etc: undefined };
-  const etc = join(folder, "etc");
-  const written = join(etc, "policies");
-  await mkdir(etc, { mode: 0o700 });
+  if (ownPorts === undefined) {
+    // The API accepts none there (BROWSERPOOL_BROWSER_FEATURES).
+    if (Object.keys(policies).length > 0) throw new Error("there is no folder of policies for this browser");
+    return undefined;
+  }
+  const written = join(folder, "policies");
   await writePolicies(written, policies);
-  return { written, etc };
+  return written;
 };
 
 /** How a Chromium without a wall does it. */
@@ -75,7 +67,7 @@ export const prepareParts = async (
 ): Promise<BrowserParts> => {
   const setup = received?.setup;
   const policies = setup ? policiesOf(setup) : {};
-  const { written, etc } = await placePolicies(policies, config, folder);
+  const written = await placePolicies(policies, config, folder);
   const release = async (): Promise<void> => {
     if (written !== undefined) await releasePolicies(written);
   };
@@ -93,21 +85,25 @@ export const prepareParts = async (
   const extensions = received?.setup.extensions.length
     ? await (await import("./unpack-extensions.ts")).unpackExtensions(received, join(folder, "extensions"), signal)
     : [];
-  const sockets = setup?.network && socketsIn(short);
-  const wall =
-    setup?.network && sockets
-      ? stack.use(await (await import("./wall/start-wall.ts")).startWall(sockets.proxy, setup.network, config))
-      : undefined;
-  const options: NamespaceOptions = { sockets, policies: etc };
+  const sharesMachine = config.ownPorts !== undefined;
+  const sockets = setup?.network || sharesMachine ? socketsIn(short) : undefined;
+  const wall = sockets
+    ? stack.use(await (await import("./wall/start-wall.ts")).startWall(sockets.proxy, setup?.network, config))
+    : undefined;
+  const ownFiles = sharesMachine
+    ? await (await import("./wall/own-files.ts")).prepareOwnFiles(folder, short)
+    : undefined;
   return {
     needsFullBrowser: Object.keys(policies).length > 0 || extensions.length > 0 || hasProfile,
     flags: [...(sockets ? wallFlags : resolverFlags(config)), ...(hasProfile ? profileFlags : [])],
     devToolsPort: sockets ? devToolsPort : 0,
     devToolsSocket: sockets?.devTools,
     extensions,
-    prepareNetwork: wall?.prepare,
-    command: (program, args) =>
-      sockets || etc !== undefined ? inNamespace(options, program, args) : { program, args },
+    wall,
+    command(program, args, display) {
+      const own = ownFiles?.({ policies: written, display }, program, args) ?? { program, args };
+      return sockets ? inNamespace(sockets, own, { makesNamespaces: sharesMachine }) : own;
+    },
     release,
   };
 };

@@ -46,6 +46,10 @@ export type Browser = {
   /** Of the present Chromium, too. */
   pageOrder(): PageOrder;
   uploads(): Uploads;
+  /** Where the browser reached this host; undefined when Chromium tells it, or nobody knows (wall/start-wall.ts). */
+  addressOf(host: string): string | undefined;
+  /** Whether Chromium sees its proxy's address in place of a site's. */
+  hasWall(): boolean;
   /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and while a new one starts. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
@@ -124,7 +128,7 @@ const createChanges = (
   const changeRunning = async ({ received, viewport }: MadeWith, stop: AbortSignal): Promise<ChangeOutcome> => {
     const rules = received?.setup.network;
     const isNew = !isDeepStrictEqual(rules, now.received?.setup.network);
-    const use = rules && isNew ? running.present().prepareNetwork?.(rules) : undefined;
+    const use = rules && isNew ? running.present().wall?.prepare(rules) : undefined;
     if (!isDeepStrictEqual(viewport, now.viewport)) {
       const outcome = await running.present().resize(viewport, stop);
       if (outcome !== "resized") return outcome;
@@ -198,6 +202,8 @@ export const startBrowser = async (
     devTools: () => running.present().devTools,
     pageOrder: () => running.present().pageOrder,
     uploads: () => running.present().uploads,
+    addressOf: (host) => running.present().wall?.addressOf(host),
+    hasWall: () => running.present().wall !== undefined,
     isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
     open: (url) => running.present().open(url),
     freeTabs: (answerMs) => running.present().freeTabs(answerMs),

@@ -56,9 +56,9 @@ export type Chromium = {
   open(url: string): void;
   /** While it runs (windows.ts, browser-parts.ts). */
   resize: Windows["resize"];
-  prepareNetwork: BrowserParts["prepareNetwork"];
   /** Closes the tabs that do not answer within this time (free-tabs.ts); not free when Chromium itself does not. Never rejects. */
   freeTabs(answerMs: number): Promise<FreedTabs>;
+  wall: BrowserParts["wall"];
   /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
   ended: Promise<string>;
   /**
@@ -168,7 +168,7 @@ export const startChromium = async (
   const chromium = await startGroupProcess(
     {
       name: "Chromium",
-      ...made.command(shell ? config.programs.chromiumHeadless : config.programs.chromium, flags),
+      ...made.command(shell ? config.programs.chromiumHeadless : config.programs.chromium, flags, screen?.env.DISPLAY),
       env: { ...env, ...screen?.env },
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
       readyFd: 2,
@@ -198,8 +198,8 @@ export const startChromium = async (
     isHealthy: createHealthCheck(cdp),
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
     resize,
-    prepareNetwork: made.prepareNetwork,
     freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),
+    wall: made.wall,
     ended: Promise.race([
       chromium.exited,
       ...(screen ? [screen.process.exited] : []),

@@ -10,7 +10,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ensureNamespace } from "../bootstrap/system-namespace.ts";
 import { type Config, readConfig } from "../config.ts";
-import { privateRanges } from "../domain/host-pattern.ts";
+import { agentPort } from "../controllers/browser-pool/pod/pod.ts";
+import { loopbackRanges, privateRanges } from "../domain/host-pattern.ts";
 import { environment } from "../environment.ts";
 import { connectKube, type Kube } from "../kube/client.ts";
 import { leases, namespaces } from "../kube/resource-type.ts";
@@ -19,9 +20,10 @@ import type { RunningLocal } from "../local/banner.ts";
 import { removeConnection, writeConnection } from "../local/connection-file.ts";
 import { startControlPlane } from "../local/control-plane.ts";
 import { lockDataDir } from "../local/data-dir-lock.ts";
+import { freePort } from "../local/free-port.ts";
 import { crdsSettled, installCrds } from "../local/install-crds.ts";
 import { endLeftovers } from "../local/leftovers.ts";
-import { localFeatures } from "../local/local-features.ts";
+import { localFeatures, mayGetNamespaces } from "../local/local-features.ts";
 import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
 import { startProcessNode } from "../local/process-node/process-node.ts";
 import { startRedis } from "../local/redis.ts";
@@ -49,23 +51,23 @@ type LocalOptions = {
 const localLimits = {
   BROWSERPOOL_POOLED_SESSIONS: "50",
   BROWSERPOOL_FILL_RATE_CAP: "6000",
-  BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: privateRanges.join(","),
-  BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS: ["127.0.0.0/8", "[::1]", ...privateRanges].join(","),
+  BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS: [...loopbackRanges, ...privateRanges].join(","),
+  BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS: [...loopbackRanges, ...privateRanges].join(","),
 };
 
 /** Local mode has one port, and no other replica to which callers could go when it stops. */
 const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_SECONDS: "1" };
 
-type LocalPlaces = { port: number; redisUrl: string; dataDir: string };
+type LocalPlaces = { port: number; redisUrl: string; dataDir: string; features: readonly string[] };
 
 /** The audit stream has a file, because the banner is on stdout. */
-const localConfig = async ({ port, redisUrl, dataDir }: LocalPlaces): Promise<Config> =>
+const localConfig = ({ port, redisUrl, dataDir, features }: LocalPlaces): Config =>
   readConfig(
     { ...localSettings, BROWSERPOOL_PORT: String(port), REDIS_URL: redisUrl },
     {
       ...localLimits,
       BROWSERPOOL_AUDIT_LOG: join(dataDir, "logs", "audit.log"),
-      BROWSERPOOL_BROWSER_FEATURES: (await localFeatures()).join(","),
+      BROWSERPOOL_BROWSER_FEATURES: features.join(","),
       BROWSERPOOL_BLOBS: pathToFileURL(join(dataDir, "blobs")).href,
     },
   );
@@ -93,10 +95,15 @@ const linkKubectl = async (dataDir: string, kubectl: string | undefined): Promis
 const hasSandbox = (): boolean => process.getuid?.() !== 0;
 
 /** Further variables of every agent, beside its pod's own. */
-const agentEnvironment = (programs: Programs, config: Config, dataDir: string): Record<string, string> => ({
+const agentEnvironment = (
+  programs: Programs,
+  config: Config,
+  { dataDir, ownPorts }: { dataDir: string; ownPorts: readonly number[] | undefined },
+): Record<string, string> => ({
   PATH: environment.PATH ?? "",
   BROWSERPOOL_CHROMIUM_SANDBOX: String(hasSandbox()),
   BROWSERPOOL_LOG_LEVEL: config.logLevel,
+  ...(ownPorts && { BROWSERPOOL_OWN_PORTS: ownPorts.join(",") }),
   // All agents share it: that halves their start-up time and saves each about 25 MB.
   NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
   ...(environment.BROWSERPOOL_TEST_EXAMPLE_ADDRESS && {
@@ -128,7 +135,9 @@ const startAll = async (
   stack: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<RunningLocal> => {
-  const { port, dataDir, fresh, agentCommand, say } = options;
+  const { dataDir, fresh, agentCommand, say } = options;
+  // Agents are told of the port before the API listens.
+  const port = options.port || ((await freePort("127.0.0.1")) ?? 0);
   await checkPortIsFree(port);
   const lock = await lockDataDir(dataDir);
   stack.defer(() => lock.release());
@@ -143,11 +152,13 @@ const startAll = async (
 
   say("starting etcd, kube-apiserver and Redis");
   const [controlPlane, redis] = await startServers({ dataDir, programs, log, signal }, stack);
-  const { kubeconfigPath } = controlPlane;
-  const config = await localConfig({ port, redisUrl: redis.url, dataDir });
+  const { kubeconfigPath, serverUrl } = controlPlane;
+  const isApart = await mayGetNamespaces();
+  const config = localConfig({ port, redisUrl: redis.url, dataDir, features: localFeatures(isApart) });
 
   say("starting the node, the operator and the API");
-  const agentEnv = agentEnvironment(programs, config, dataDir);
+  const ownPorts = [port, agentPort, ...[redis.url, serverUrl].map((url) => Number(new URL(url).port))];
+  const agentEnv = agentEnvironment(programs, config, { dataDir, ownPorts: isApart ? ownPorts : undefined });
   const kube = connectKube({ kubeconfigPath });
   stack.defer(() => kube.close());
   await prepareCluster(kube, config);
@@ -170,7 +181,7 @@ const startAll = async (
   await writeConnection(dataDir, connection);
   stack.defer(() => removeConnection(dataDir));
   const kubectlFolder = await linkKubectl(dataDir, programs.kubectl);
-  return { url: api.url, apiKey, kubeconfigPath, kubectlFolder, logFolder, hasSandbox: hasSandbox() };
+  return { url: api.url, apiKey, kubeconfigPath, kubectlFolder, logFolder, hasSandbox: hasSandbox(), isApart };
 };
 
 const removeData = async (dataDir: string): Promise<void> => {

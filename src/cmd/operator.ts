@@ -215,7 +215,7 @@ const start = async (
 ): Promise<RunningOperator> => {
   const projectObjects = readProjectObjects(config.projectObjectsFile);
   const template = readPodTemplate(config.browserTemplateFile);
-  const proxyProvider = readProxyProvider(config.proxyProviderFile);
+  const proxyProvider = readProxyProvider(config);
   await using stack = new AsyncDisposableStack();
   let election: LeaderElection | undefined;
   const isLeader = (): boolean => election?.isLeader() ?? false;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { Config } from "../config.ts";
 import { checkValue } from "../controllers/check-value.ts";
 import { readYamlFile } from "../controllers/yaml-file.ts";
 import { parseCaBundle } from "../domain/ca-bundle.ts";
@@ -27,8 +28,7 @@ const readGateway = (folder: string, gateway: GatewayFile): Gateway =>
     ...(gateway.caBundleFile && { caBundle: bundleIn(resolve(folder, gateway.caBundleFile)) }),
   });
 
-/** Reads the provider's file and the files that it names; no gateways for undefined. Throws an `Error` that names the file and field. */
-export const readProxyProvider = (file: string | undefined): ProxyProvider => {
+const readGateways = (file: string | undefined): ProxyProvider => {
   if (file === undefined) return {};
   const documents = readYamlFile(file);
   if (documents.length > 1) throw new Error(`${file}: give one document`);
@@ -38,3 +38,15 @@ export const readProxyProvider = (file: string | undefined): ProxyProvider => {
   );
   return Object.fromEntries(read);
 };
+
+/**
+ * What proxies there may be here. Reads the provider's file and the files that it names; no gateways without one. Throws an `Error` that
+ * names the file and field.
+ */
+export const readProxyProvider = ({
+  proxyProviderFile,
+  browserFeatures,
+}: Pick<Config, "proxyProviderFile" | "browserFeatures">): ProxyProvider => ({
+  ...readGateways(proxyProviderFile),
+  reachesLoopback: browserFeatures.includes("loopback"),
+});

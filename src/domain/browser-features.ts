@@ -1,13 +1,22 @@
 /** Settings that not every installation can carry out (HTTP-30): what its nodes and its chart let browsers have. */
 import { isDeepStrictEqual } from "node:util";
 import type { BrowserPoolSpec } from "../resources/browser-pool.ts";
+import type { Path } from "../resources/wire.ts";
+import { namesLoopback } from "./host-pattern.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 
 /**
  * A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it; an installation has `blob_store` when it has a store, and
  * `session_outcomes` when it lets sessions report what they reach.
  */
-export type BrowserFeature = "network" | "chrome_policy" | "memory_16GiB" | "gpu" | "blob_store" | "session_outcomes";
+export type BrowserFeature =
+  | "network"
+  | "chrome_policy"
+  | "loopback"
+  | "memory_16GiB"
+  | "gpu"
+  | "blob_store"
+  | "session_outcomes";
 
 /** Of a pool, of an on-demand browser, or of one as a pool. */
 type Settings = Partial<BrowserPoolSpec> & {
@@ -17,13 +26,30 @@ type Settings = Partial<BrowserPoolSpec> & {
   profile?: { saveChanges?: boolean } | undefined;
 };
 
-type Need = { key: keyof Settings; feature: BrowserFeature; needs(settings: Settings): boolean; why: string };
+type Need = {
+  key: keyof Settings;
+  /** Where below the key; left out, the key itself. */
+  at?(settings: Settings): Path;
+  feature: BrowserFeature;
+  needs(settings: Settings): boolean;
+  why: string;
+};
+
+/** The place of the first private host that is on loopback; -1: there is none. */
+const loopbackHost = ({ network }: Settings): number => (network?.privateHosts ?? []).findIndex(namesLoopback);
 
 const noWall = "this installation has no network namespaces for browsers (browsers.sandbox of the chart): leave it out";
 
 const needs: readonly Need[] = [
   { key: "network", feature: "network", needs: ({ network }) => network !== undefined, why: noWall },
   { key: "proxyId", feature: "network", needs: ({ proxyId }) => proxyId !== undefined, why: noWall },
+  {
+    key: "network",
+    at: (settings) => ["network", "privateHosts", loopbackHost(settings)],
+    feature: "loopback",
+    needs: (settings) => loopbackHost(settings) >= 0,
+    why: "loopback is not allowed: a browser's pod has nobody else's servers there, and browsers with network rules never reach it. Only local mode takes it. Name an address that pods reach",
+  },
   {
     key: "chromePolicy",
     feature: "chrome_policy",
@@ -69,4 +95,4 @@ export const featureProblems = (
         need.needs(settings) &&
         !(need.needs(before) && isDeepStrictEqual(before[need.key], settings[need.key])),
     )
-    .map(({ key, why }) => problemAt([key], why));
+    .map(({ key, at, why }) => problemAt(at?.(settings) ?? [key], why));

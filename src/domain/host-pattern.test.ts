@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hostPatternProblem, privateHostProblem } from "./host-pattern.ts";
+import { hostPatternProblem, namesLoopback, privateHostProblem } from "./host-pattern.ts";
 
 describe("private hosts", () => {
   // NETWORK-2
@@ -18,6 +18,7 @@ describe("private hosts", () => {
     "100.127.255.255",
     "[fd00::5]",
     "[fdff:ffff::1]:65535",
+    ...["127.0.0.1", "127.0.0.0/8", "[::1]:80", "::1/128", "localhost", "app.localhost:3000", "*.localhost"],
     "[fd00::10.0.0.1]",
     "10.0.0.0/8",
     "10.1.0.0/16",
@@ -42,14 +43,7 @@ describe("private hosts", () => {
     ["[::ffff:10.0.0.1]", "must be private"],
     ["[::10.0.0.1]", "must be private"],
     ["[::127.0.0.1]", "must be private"],
-    ["127.0.0.1", "loopback"],
-    ["127.0.0.0/8", "loopback"],
-    ["[::1]:80", "loopback"],
-    ["::1/128", "loopback"],
     ["[::ffff:127.0.0.1]", "loopback"],
-    ["localhost", "loopback"],
-    ["app.localhost:3000", "loopback"],
-    ["*.localhost", "loopback"],
     ["169.254.169.254", "link-local"],
     ["169.254.0.0/16", "link-local"],
     ["[fe80::1]", "link-local"],
@@ -103,9 +97,10 @@ describe("private hosts", () => {
   });
 
   // NETWORK-2, NETWORK-3
-  test("may be any address of the private ranges and none outside, whatever its notation", () => {
+  test("may be any address of the private ranges and of loopback, and none outside, whatever its notation", () => {
     const isPrivate = ([a, b]: number[]): boolean =>
       a === 10 ||
+      a === 127 ||
       (a === 172 && b !== undefined && b >> 4 === 1) ||
       (a === 192 && b === 168) ||
       (a === 100 && b !== undefined && b >> 6 === 1);
@@ -154,4 +149,22 @@ describe("allowed hosts and hosts of proxy routes", () => {
   ])("may not be %s", (text, message) => {
     expect(hostPatternProblem(text)).toContain(message);
   });
+});
+
+describe("what is on loopback", () => {
+  test.each([
+    "127.0.0.1",
+    "127.9.9.9:80",
+    "127.0.0.0/8",
+    "[::1]:80",
+    "::1",
+    "::1/128",
+    "localhost",
+    "LOCALHOST:3000",
+    "*.localhost",
+  ])("%s is", (text) => expect(namesLoopback(text)).toBe(true));
+  test.each(["10.0.0.1", "128.0.0.1", "0.0.0.0/0", "[fd00::1]", "localhost.example", "notlocalhost", "*.example"])(
+    "%s is not",
+    (text) => expect(namesLoopback(text)).toBe(false),
+  );
 });

@@ -3,12 +3,13 @@
  *
  *   host name        `db.internal`, `db.internal:5432`      allowedHosts, privateHosts, proxyRoutes
  *   wildcard         `*.internal` (one, leading)            allowedHosts, privateHosts, proxyRoutes
- *   IPv4 and IPv6    `10.0.0.5`, `[fd00::5]:8080`           allowedHosts, privateHosts (private only), proxyRoutes
- *   CIDR range       `10.0.0.0/8`, `fd00::/8`               privateHosts (private only)
+ *   IPv4 and IPv6    `10.0.0.5`, `[fd00::5]:8080`           allowedHosts, privateHosts (private or loopback), proxyRoutes
+ *   CIDR range       `10.0.0.0/8`, `fd00::/8`               privateHosts (private or loopback)
  *   everything       `*`                                    allowedHosts, proxyRoutes
  *
  * Rules of privateHosts: NETWORK-2 and NETWORK-3. A wildcard stands for one label or more, so `*.example.com` is not `example.com`.
  */
+import { bareHost } from "../host-port.ts";
 import {
   type Address,
   contains,
@@ -24,18 +25,21 @@ import { hasSoundLabels } from "./punycode.ts";
 /** The ranges that count as private, and the ones that apply when a pool gives no `privateHosts`. */
 export const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"] as const;
 
+/** The addresses of the machine itself. */
+export const loopbackRanges = ["127.0.0.0/8", "::1/128"] as const;
+
 const isPrivate = (inner: Address | Range): boolean => privateRanges.some((text) => contains(range(text), inner));
 
+const isLoopback = (inner: Address | Range): boolean => loopbackRanges.some((text) => contains(range(text), inner));
+
 const neverPrivate: [Range, string][] = [
-  [range("127.0.0.0/8"), "loopback is not allowed"],
-  [range("::1/128"), "loopback is not allowed"],
   [range("::ffff:127.0.0.0/104"), "loopback is not allowed"],
   [range("169.254.0.0/16"), "link-local is not allowed"],
   [range("fe80::/10"), "link-local is not allowed"],
 ];
 
 const privateProblem = (inner: Address | Range): string | undefined => {
-  if (isPrivate(inner)) return undefined;
+  if (isPrivate(inner) || isLoopback(inner)) return undefined;
   const special = neverPrivate.find(([outer]) => contains(outer, inner));
   return special ? special[1] : `must be private (${privateRanges.join(", ")}), public is not allowed`;
 };
@@ -120,7 +124,7 @@ export const serverHostProblem = (text: string): string | undefined => {
 
 const privateHostProblems: { [K in Parsed["kind"]]: (parsed: Extract<Parsed, { kind: K }>) => string | undefined } = {
   everything: () => "a wildcard that catches everything is not allowed",
-  name: ({ host }) => (/(^|\.)localhost$/.test(host) ? "loopback is not allowed" : undefined),
+  name: () => undefined,
   address: ({ address }) => privateProblem(address),
   range: (parsed) => privateProblem(parsed.range),
   problem: ({ message }) => message,
@@ -131,6 +135,22 @@ export const privateHostProblem = (text: string): string | undefined => {
   const parsed = parse(text);
   // The table has a function for each kind, which TypeScript does not relate to the kind of `parsed`.
   return (privateHostProblems[parsed.kind] as (parsed: Parsed) => string | undefined)(parsed);
+};
+
+const isLoopbackName = (host: string): boolean => /(^|\.)localhost\.?$/i.test(host);
+
+/**
+ * Whether a pattern, or the host of a server, is on loopback: an address or range there, or a name that always leads there. Only local
+ * mode reaches it.
+ */
+export const namesLoopback = (text: string): boolean => {
+  const address = parseAddress(bareHost(text));
+  if (address) return isLoopback(address);
+  const parsed = parse(text);
+  if (parsed.kind === "name") return isLoopbackName(parsed.host);
+  return (
+    (parsed.kind === "address" && isLoopback(parsed.address)) || (parsed.kind === "range" && isLoopback(parsed.range))
+  );
 };
 
 /** Where a connection goes. `host`: a canonical name (see `canonicalHost`), or the text of an address; `address`: its address, if it is one. */

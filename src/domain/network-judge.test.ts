@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseAddress } from "./ip-range.ts";
-import { canonicalHost, createNetworkJudge, type NetworkRules } from "./network-judge.ts";
+import { canonicalHost, createNetworkJudge, createOpenJudge, type NetworkRules } from "./network-judge.ts";
 
 /** What the judge says of a host as URLs have it. */
 const judged = (text: string, rules: NetworkRules = {}, port = 80): string | undefined => {
@@ -137,3 +137,43 @@ test.each([
   "a%2fb",
   "a:81",
 ])("%j is no host", (text) => expect(canonicalHost(text)).toBeUndefined());
+
+// NETWORK-13, NETWORK-14
+describe("in local mode", () => {
+  const machine: NetworkRules = { ownPorts: [6379], privateHosts: ["localhost:3000", "127.0.0.0/8", "[::1]"] };
+  test.each(["127.0.0.1", "127.9.9.9", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]"])(
+    "%s is reached on other ports than the service's, where private_hosts names it",
+    (host) => expect(judged(host, machine, 3000)).toBeUndefined(),
+  );
+  test.each(["127.0.0.1", "0x7f.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"])(
+    "%s is not reached on a port of the service",
+    (host) => expect(judged(host, machine, 6379)).toContain("a port of the service"),
+  );
+  test("a name whose address is loopback is not reached on a port of the service, whatever the name", () => {
+    const address = parseAddress("127.0.0.1");
+    if (!address) throw new Error("no address");
+    const target = { host: "localhost", address: undefined, port: 6379 };
+    expect(createNetworkJudge(machine).address(target, address)).toContain("a port of the service");
+    expect(createOpenJudge([6379]).address(target, address)).toContain("a port of the service");
+  });
+  test.each([undefined, [], ["10.0.0.0/8"]])("private_hosts %j does not mean loopback", (privateHosts) => {
+    for (const host of ["127.0.0.1", "[::1]"])
+      expect(judged(host, { ownPorts: [6379], privateHosts }, 3000)).toContain("not in private_hosts");
+  });
+  test.each(["0.0.0.0", "169.254.169.254", "[fe80::1]", "224.0.0.1"])("%s is still never reached", (host) =>
+    expect(judged(host, machine, 3000)).toContain("never reached"),
+  );
+  const open = (host: string, port: number): string | undefined => {
+    const found = canonicalHost(host);
+    return found && createOpenJudge([6379]).host({ ...found, port });
+  };
+  test.each(["127.0.0.1", "0.0.0.0", "[::]", "[::1]", "[::ffff:127.0.0.1]", "127.255.0.1", "0", "[::ffff:0.0.0.0]"])(
+    "without rules, %s is reached but for the service's ports",
+    (host) => {
+      expect(open(host, 3000)).toBeUndefined();
+      expect(open(host, 6379)).toContain("a port of the service");
+    },
+  );
+  test("without rules, the same port of another machine is reached", () =>
+    expect(open("10.0.0.1", 6379)).toBeUndefined());
+});

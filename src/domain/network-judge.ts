@@ -1,16 +1,19 @@
 /**
  * Which connections the network rules of a browser allow (NETWORK-6, NETWORK-7, NETWORK-10). A connection is judged twice: by the host
  * that it asks for, and by each address that this host turns out to have. Names prove nothing: whoever owns one chooses its addresses.
+ * In local mode loopback is the machine's own, and may be reached but for the service's ports (NETWORK-13, NETWORK-14).
  */
 
 import { bareHost } from "../host-port.ts";
-import { type HostMatcher, hostMatcher, privateRanges, type Target } from "./host-pattern.ts";
+import { type HostMatcher, hostMatcher, loopbackRanges, privateRanges, type Target } from "./host-pattern.ts";
 import { type Address, contains, parseAddress, type Range, range } from "./ip-range.ts";
 
 /** Left out, a list restricts nothing (`allowedHosts`), or is that of the default private ranges (`privateHosts`). */
 export type NetworkRules = {
   allowedHosts?: readonly string[] | undefined;
   privateHosts?: readonly string[] | undefined;
+  /** In local mode, the service's own ports. Given, an entry of `privateHosts` may name loopback, and the other ports there are reached. */
+  ownPorts?: readonly number[] | undefined;
 };
 
 /** Why a connection is refused, as text for users; undefined when it is allowed. */
@@ -77,6 +80,14 @@ const embedded = (address: Address): Address | undefined => {
 
 const privates = privateRanges.map(range);
 
+/** The addresses at which a connection reaches this machine itself. Linux connects an unspecified address to loopback. */
+const loopback = loopbackRanges.map(range);
+const thisMachine = [...loopback, ...["0.0.0.0/8", "::/128"].map(range)];
+
+const isIn = (outers: readonly Range[], address: Address): boolean => outers.some((outer) => contains(outer, address));
+
+const ownPort = "a port of the service itself is never reached";
+
 /**
  * The canonical form of a host as URLs have it: lower case, no brackets, no dot at the end; other notations of IPv4 addresses (octal,
  * one number) become dotted. Undefined when it is no host.
@@ -90,25 +101,35 @@ export const canonicalHost = (text: string): Pick<Target, "host" | "address"> | 
   return host === "" ? undefined : { host, address: parseAddress(host) };
 };
 
-const addressRefusal = ({ host, port }: Target, address: Address, mayReach: (target: Target) => boolean): Refusal => {
+type Reach = { ownPorts: readonly number[] | undefined; mayReach: (target: Target) => boolean };
+
+const addressRefusal = ({ host, port }: Target, address: Address, { ownPorts, mayReach }: Reach): Refusal => {
+  const isLoopback = isIn(loopback, address);
+  if (isLoopback && ownPorts?.includes(port)) return ownPort;
   const special = forbiddenRanges.find(([, outer]) => contains(outer, address));
-  if (special) return `${special[0]} addresses are never reached`;
-  if (!privates.some((outer) => contains(outer, address))) return undefined;
+  if (special && !(isLoopback && ownPorts)) return `${special[0]} addresses are never reached`;
+  if (!isLoopback && !isIn(privates, address)) return undefined;
   const byName = { host, address: parseAddress(host), port };
   return mayReach(byName) || mayReach({ host: `${address}`, address, port })
     ? undefined
     : "the address is private and not in private_hosts";
 };
 
+/** The judge of an address and of the IPv4 address in it. */
+const withEmbedded =
+  (refusal: (target: Target, address: Address) => Refusal): NetworkJudge["address"] =>
+  (target, one) => {
+    // By the rules of IPv4 in IPv6, ::1 would contain 0.0.0.1.
+    const inner = isIn(loopback, one) ? undefined : embedded(one);
+    return refusal(target, one) ?? (inner && refusal(target, inner));
+  };
+
 /** The judge for these rules. Throws for a pattern that is none. */
-export const createNetworkJudge = ({ allowedHosts, privateHosts }: NetworkRules): NetworkJudge => {
+export const createNetworkJudge = ({ allowedHosts, privateHosts, ownPorts }: NetworkRules): NetworkJudge => {
   const allowed = allowedHosts?.map(hostMatcher);
   const reachable = (privateHosts ?? privateRanges).map(hostMatcher);
   const mayReach = (target: Target): boolean => reachable.some((matches) => matches(target));
-  const address = (target: Target, one: Address): Refusal => {
-    const inner = embedded(one);
-    return addressRefusal(target, one, mayReach) ?? (inner && addressRefusal(target, inner, mayReach));
-  };
+  const address = withEmbedded((target, one) => addressRefusal(target, one, { ownPorts, mayReach }));
   return {
     address,
     host(target) {
@@ -117,4 +138,12 @@ export const createNetworkJudge = ({ allowedHosts, privateHosts }: NetworkRules)
       return target.address && address(target, target.address);
     },
   };
+};
+
+/** The judge of a browser without network rules in local mode: it reaches everything but the service's own ports. */
+export const createOpenJudge = (ownPorts: readonly number[]): NetworkJudge => {
+  const address = withEmbedded(({ port }, one) =>
+    isIn(thisMachine, one) && ownPorts.includes(port) ? ownPort : undefined,
+  );
+  return { address, host: (target) => target.address && address(target, target.address) };
 };

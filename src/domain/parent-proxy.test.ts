@@ -138,3 +138,12 @@ test.each<[object, string]>([
 ])("a provider's file with %j is refused", (given, path) => {
   expect(ProviderFile.safeParse(given).error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
 });
+
+// PROXY-22
+test.each(["127.0.0.1", "localhost", "::1", "app.localhost"])("a proxy at %s is for local mode alone", (host) => {
+  const spec = ProxySpec.parse({ type: "custom", custom: { host, port: 3128 } });
+  expect(unsupportedSettings(spec, {})).toMatchObject([
+    { path: ["custom", "host"], message: expect.stringContaining("loopback") },
+  ]);
+  expect(unsupportedSettings(spec, { reachesLoopback: true })).toEqual([]);
+});

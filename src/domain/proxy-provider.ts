@@ -7,7 +7,7 @@ import { type ProxySpec, type ProxyType, proxyTypes } from "../resources/proxy.t
 import type { Sensitive } from "../sensitive.ts";
 import { cityAlias } from "./city-alias.ts";
 import { isCountry } from "./countries.ts";
-import { serverHostProblem } from "./host-pattern.ts";
+import { namesLoopback, serverHostProblem } from "./host-pattern.ts";
 import { problemAt, type SpecProblem } from "./problem.ts";
 import { neededValues, parseTemplate, renderTemplate, type UsernameTemplate, valuesOf } from "./username-template.ts";
 
@@ -62,7 +62,12 @@ export type Gateway = Pick<GatewayFile, "host" | "port" | "protocol" | "country"
 };
 
 /** The gateways of the installation; none for a type that it does not have. */
-export type ProxyProvider = Readonly<Partial<Record<ManagedType, Gateway>>>;
+export type ProxyProvider = Readonly<
+  Partial<Record<ManagedType, Gateway>> & {
+    /** Whether browsers here reach custom proxies on loopback: in local mode. */
+    reachesLoopback?: boolean;
+  }
+>;
 
 /** The gateway of an entry of the provider's file. */
 export const gatewayOf = (
@@ -144,9 +149,15 @@ const fieldProblems = (spec: ProxySpec, { username, country }: Gateway): SpecPro
   });
 };
 
-/** What of a spec this installation can't carry out; empty for custom proxies. */
+const notOnLoopback =
+  "is on loopback, where browsers of this installation reach no proxy; only local mode does. Name an address that pods reach";
+
+/** What of a spec this installation can't carry out. */
 export const unsupportedSettings = (spec: ProxySpec, provider: ProxyProvider): SpecProblem[] => {
-  if (spec.type === "custom") return [];
+  if (spec.type === "custom") {
+    const { host = "" } = spec.custom ?? {};
+    return provider.reachesLoopback || !namesLoopback(host) ? [] : [problemAt(["custom", "host"], notOnLoopback)];
+  }
   const gateway = gatewayFor(spec, provider);
   if (!gateway) {
     const types = [...proxyTypes.filter((type) => type !== "custom" && provider[type]), "custom"].join(", ");

@@ -1,17 +1,39 @@
+import { execFile } from "node:child_process";
 import { totalmem } from "node:os";
-import { mayUnshare } from "../process/may-unshare.ts";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 const gib = 2 ** 30;
 
+/** Longest trial, ms. */
+const trialMs = 5000;
+
+/** Whether a program works with these arguments. */
+const works = (program: string, args: string[]): Promise<boolean> =>
+  run(program, args, { timeout: trialMs }).then(
+    () => true,
+    () => false,
+  );
+
 /**
- * What browsers on this machine can be given, as BROWSERPOOL_BROWSER_FEATURES names it; tried out. A browser here may use the memory that
- * the machine has. GPUs are not looked for.
+ * Whether this user may make the namespaces of a browser (agent/wall), tried out: some machines forbid them, as containers with Docker's own
+ * seccomp profile do.
  */
-export const localFeatures = async (): Promise<string[]> => {
-  const [network, mount] = await Promise.all([mayUnshare("net"), mayUnshare("mount")]);
-  return [
-    ...(network ? ["network"] : []),
-    ...(mount ? ["chrome_policy"] : []),
-    ...(totalmem() >= 16 * gib ? ["memory_16GiB"] : []),
-  ];
+export const mayGetNamespaces = async (): Promise<boolean> => {
+  const files = ["--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
+  const all = await Promise.all([
+    works("unshare", ["--user", "--map-current-user", "--keep-caps", "--net", "true"]),
+    works("bwrap", files),
+  ]);
+  return all.every(Boolean);
 };
+
+/**
+ * What browsers on this machine can be given, as BROWSERPOOL_BROWSER_FEATURES names it. `isApart`: each has namespaces of its own. A browser
+ * here may use the memory that the machine has. GPUs are not looked for.
+ */
+export const localFeatures = (isApart: boolean): string[] => [
+  ...(isApart ? ["network", "chrome_policy", "loopback"] : []),
+  ...(totalmem() >= 16 * gib ? ["memory_16GiB"] : []),
+];

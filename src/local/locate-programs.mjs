@@ -47,7 +47,7 @@ const cachedVersions = {
 /** @typedef {keyof typeof receiverProgramVersions} ReceiverProgram */
 /** @typedef {keyof typeof chartProgramVersions} ChartProgram */
 /** @typedef {keyof typeof cachedVersions} CachedProgram a program that the set-up puts into the cache */
-/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "socat" | "ip" | "ffmpeg" | "faketime"} SystemProgram */
+/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "socat" | "ip" | "bwrap" | "ffmpeg" | "faketime"} SystemProgram */
 /** @typedef {{ [name in CachedProgram | SystemProgram]?: string | undefined }} Programs */
 /** @typedef {{ [name: string]: string | undefined }} Environment */
 
@@ -191,6 +191,7 @@ export const locatePrograms = (env = process.env) => ({
   Xvfb: locateSystemProgram("Xvfb", env),
   socat: locateSystemProgram("socat", env),
   ip: locateSystemProgram("ip", env),
+  bwrap: locateSystemProgram("bwrap", env),
   ffmpeg: locateSystemProgram("ffmpeg", env),
   faketime: locateSystemProgram("faketime", env),
   toxiproxy: locateCachedProgram("toxiproxy", env),

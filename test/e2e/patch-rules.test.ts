@@ -157,7 +157,7 @@ describe("a PATCH of a pool", () => {
     const id = await newPool({ network: { allowed_hosts: ["a.test"], private_hosts: ["10.0.0.0/8"] } });
     expect((await patched(id, { network: { private_hosts: [] } })).network).toEqual({ private_hosts: [] });
     expect((await patched(id, { size: 2 })).network).toEqual({ private_hosts: [] });
-    await refused(id, { network: { private_hosts: ["127.0.0.1"] } }, "network.private_hosts[0]");
+    await refused(id, { network: { private_hosts: ["169.254.1.1"] } }, "network.private_hosts[0]");
     expect(await patched(id, { network: {} })).not.toHaveProperty("network");
   });
 

@@ -39,7 +39,9 @@ test("the provider of docs/proxies.md can be read", async () => {
     await writeFile(join(folder, "provider.yaml"), docExamples("proxies.md", "yaml")[0] ?? "");
     await writeFile(join(folder, "password"), "s3cret\n");
     await writeFile(join(folder, "ca.pem"), testCertificates().authority);
-    const provider = readProxyProvider(join(folder, "provider.yaml"));
+    const settings = { proxyProviderFile: join(folder, "provider.yaml"), browserFeatures: [] };
+    const { reachesLoopback, ...provider } = readProxyProvider(settings);
+    expect(reachesLoopback).toBe(false);
     expect(Object.keys(provider).sort()).toEqual(["isp", "residential"]);
     expect(provider.residential?.password?.reveal()).toBe("s3cret");
     expect(provider.isp?.caBundle).toContain("CERTIFICATE");
@@ -58,8 +60,12 @@ test.each([
   const folder = await mkdtemp(join(tmpdir(), "browserpool-provider-"));
   try {
     await writeFile(join(folder, "provider.yaml"), text);
-    expect(() => readProxyProvider(join(folder, "provider.yaml"))).toThrow(message);
-    expect(() => readProxyProvider(join(folder, "provider.yaml"))).toThrow(folder);
+    expect(() => readProxyProvider({ proxyProviderFile: join(folder, "provider.yaml"), browserFeatures: [] })).toThrow(
+      message,
+    );
+    expect(() => readProxyProvider({ proxyProviderFile: join(folder, "provider.yaml"), browserFeatures: [] })).toThrow(
+      folder,
+    );
   } finally {
     await rm(folder, { recursive: true });
   }

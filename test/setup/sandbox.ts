@@ -16,7 +16,16 @@ import { fileURLToPath } from "node:url";
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Programs that the set-up searches on PATH. */
-export const systemPrograms = ["redis-server", "chromium", "chromium-headless-shell", "Xvfb", "socat", "ip", "ffmpeg"];
+export const systemPrograms = [
+  "redis-server",
+  "chromium",
+  "chromium-headless-shell",
+  "Xvfb",
+  "socat",
+  "ip",
+  "bwrap",
+  "ffmpeg",
+];
 
 type SetupRun = { child: ChildProcess; stderr: () => string; ended: Promise<SetupResult> };
 type SetupResult = { code: number | null; output: string };

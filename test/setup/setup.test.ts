@@ -66,7 +66,7 @@ describe("set-up that can't continue", () => {
     const { code, output } = await sandbox.setUp([], giveControlPlane());
     expect(code).toBe(1);
     expect(output).toContain(
-      "redis-server, chromium, chromium-headless-shell, socat, ip, ffmpeg are missing, and there is no apt-get",
+      "redis-server, chromium, chromium-headless-shell, socat, ip, bwrap, ffmpeg are missing, and there is no apt-get",
     );
     expect(output.match(/failed/g)).toHaveLength(1);
     expect(output).not.toContain("Xvfb");

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, createSecretKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -205,6 +205,25 @@ const describeAgent = (
 
 const defaults: BrowserConfig = { headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } };
 
+/** Whether an agent gets policies that Chromium reads in /etc/chromium, as in its pod. Authorities of proxies are policies. */
+const hasPolicies = ({ setup, env }: StartOptions): boolean =>
+  env?.BROWSERPOOL_OWN_PORTS === undefined &&
+  (setup?.policy !== undefined || setup?.network?.proxies?.some((one) => one.ca_bundle) === true);
+
+/** Makes what an agent of this user shall see as /etc/chromium. */
+const policyRootIn = async (dir: string, user: number | undefined): Promise<string> => {
+  const root = join(dir, "etc");
+  await mkdir(join(root, "policies"), { recursive: true });
+  if (user !== undefined) for (const one of [root, join(root, "policies")]) await chown(one, user, user);
+  return root;
+};
+
+/** The command before that of a process that sees this folder as /etc/chromium. */
+const seeing = (root: string): string[] => [
+  ...["unshare", "--user", "--map-current-user", "--keep-caps", "--mount"],
+  ...["sh", "-c", 'mount --bind "$1" /etc/chromium && shift && exec "$@"', "sh", root],
+];
+
 const newAgentKey = (): KeyObject => createSecretKey(randomBytes(32));
 
 /** Agents in child processes, each on its own loopback address. Disposing ends them and all that they started. */
@@ -219,7 +238,9 @@ export const createTestAgents = (): TestAgents => {
       const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR ?? dir;
       const podUid = randomUUID();
       const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-      const child = spawn(process.execPath, [entry, address], {
+      const policyRoot = hasPolicies(options) ? await policyRootIn(dir, user) : undefined;
+      const [program = "", ...args] = [...(policyRoot ? seeing(policyRoot) : []), process.execPath, entry, address];
+      const child = spawn(program, args, {
         stdio: ["ignore", "ignore", "pipe"],
         ...(user !== undefined && { uid: user, gid: user }),
         env: {
@@ -239,6 +260,7 @@ export const createTestAgents = (): TestAgents => {
           BROWSERPOOL_POD_NAME: "pool-abcde",
           BROWSERPOOL_TERMINATION_LOG: join(dir, "termination-log"),
           BROWSERPOOL_AGENT_DATA_DIR: dataDir,
+          ...(policyRoot && { BROWSERPOOL_POLICY_DIR: join(policyRoot, "policies") }),
           ...env,
         },
       });

@@ -115,7 +115,7 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
     {
       kube: withinNamespaces(kube, controlled),
       blobs,
-      proxyProvider: readProxyProvider(config.proxyProviderFile),
+      proxyProvider: readProxyProvider(config),
       destinationJudge: createDestinationJudge(config.privateDestinations),
       log,
     },

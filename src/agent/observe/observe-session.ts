@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { CdpConnection, CdpEvent } from "../../cdp/cdp-connection.ts";
 import { targetOf } from "../../domain/registry/target.ts";
-import { urlHost } from "../../host-port.ts";
+import { bareHost, urlHost } from "../../host-port.ts";
 import { connectDevTools, type DevToolsPlace } from "../connect-dev-tools.ts";
 import { createFirstNavigationFinder, type FirstNavigation } from "./first-navigation.ts";
 import { type FollowedNavigation, followNavigation, type Verdict } from "./follow-navigation.ts";
@@ -23,13 +23,15 @@ const Attached = z.object({
 type SessionSeen = { target: string; verdict: Verdict };
 
 /**
- * `ignored`: URLs of start pages. `isProxied`: sites are reached by a proxy, so the browser does not know their addresses.
+ * `ignored`: URLs of start pages. `isProxied`: sites are reached by a proxy, so nobody here knows their addresses. `addressOf`: the address
+ * at which a browser behind a wall reached a host; left out, Chromium itself says it.
  * `exampleAddress`: for tests, an address that counts as public. `note`: called with each outcome that takes the place of the one before.
  */
 type ObserveOptions = {
   place: DevToolsPlace;
   ignored: readonly string[];
   isProxied: boolean;
+  addressOf?: ((host: string) => string | undefined) | undefined;
   exampleAddress: string | undefined;
   note(seen: SessionSeen | undefined): void;
 };
@@ -47,7 +49,7 @@ const watchPages = async (cdp: CdpConnection): Promise<void> =>
 
 /** Resolves when there is nothing more to see; `signal`: the session has ended. Rejects when Chromium can't be watched. */
 export const observeSession = async (
-  { place, ignored, isProxied, exampleAddress, note }: ObserveOptions,
+  { place, ignored, isProxied, addressOf, exampleAddress, note }: ObserveOptions,
   signal: AbortSignal,
 ): Promise<void> => {
   await using cdp = await connectDevTools(place, { maxBytes });
@@ -58,6 +60,11 @@ export const observeSession = async (
   const done = Promise.withResolvers<void>();
   let followed: FollowedNavigation | undefined;
 
+  const isPublic = (seen: string | undefined, url: string): boolean => {
+    const address = (addressOf ? addressOf(bareHost(URL.parse(url)?.hostname ?? "")) : seen) ?? "";
+    return isProxied || address === exampleAddress || isPublicAddress(address);
+  };
+
   const follow = (found: FirstNavigation): FollowedNavigation => {
     const { normalized } = found.target;
     return followNavigation(
@@ -65,7 +72,7 @@ export const observeSession = async (
       {
         cdp,
         judge: judge.judge,
-        isPublic: (address = "") => isProxied || address === exampleAddress || isPublicAddress(address),
+        isPublic,
         note: (verdict) => note(verdict && { target: normalized, verdict }),
       },
       signal,

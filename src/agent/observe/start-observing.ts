@@ -7,7 +7,7 @@ import type { ReceivedSetup } from "../receive-setup.ts";
 type ObservingDeps = {
   config: Pick<AgentConfig, "browser" | "exampleAddress">;
   received: ReceivedSetup | undefined;
-  browser: Pick<Browser, "devTools">;
+  browser: Pick<Browser, "devTools" | "addressOf" | "hasWall">;
   log: Logger;
 };
 
@@ -21,7 +21,8 @@ export const startObserving =
       const ignored = [config.browser.start_url, start_url].filter((url) => url !== undefined);
       const isProxied = received?.setup.network?.proxy !== undefined;
       const { exampleAddress } = config;
-      await observeSession({ place: browser.devTools(), ignored, isProxied, exampleAddress, note }, signal);
+      const addressOf = browser.hasWall() ? browser.addressOf : undefined;
+      await observeSession({ place: browser.devTools(), ignored, isProxied, addressOf, exampleAddress, note }, signal);
     } catch (error) {
       // Its text could name what the page is.
       if (!signal.aborted)

@@ -14,13 +14,13 @@ const ByPage = OfFrame.extend({ reason: z.string().refine((reason) => reason !==
 const Document = OfFrame.extend({ type: z.literal("Document"), redirectResponse: z.never().optional() });
 const Answer = OfFrame.extend({
   type: z.literal("Document"),
-  response: z.object({ remoteIPAddress: z.string().optional() }),
+  response: z.object({ url: z.string(), remoteIPAddress: z.string().optional() }),
 });
 const Detached = z.object({ sessionId: z.string() });
 
 export type WatchNavigationDeps = {
-  /** Whether the site's address, where the browser knows it, may be told of. */
-  isPublic(address: string | undefined): boolean;
+  /** Whether the site, at its address where the browser knows it, may be told of. */
+  isPublic(address: string | undefined, url: string): boolean;
   /** Called when the page itself leads on: what it showed so far was not its end. */
   onLed(): void;
   /** Called when the page's new process does not tell its events: it was made while they were being enabled. */
@@ -90,7 +90,7 @@ export const watchNavigation = (
       const { data } = Answer.safeParse(params);
       if (data?.frameId !== frame) return;
       isAnswered = true;
-      if (!isPublic(data.response.remoteIPAddress)) leave(true);
+      if (!isPublic(data.response.remoteIPAddress, data.response.url)) leave(true);
     },
   };
   return {

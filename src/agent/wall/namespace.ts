@@ -27,64 +27,51 @@ export const devToolsPort = 9222;
 /** Flags by which Chromium uses the proxy for everything, loopback included. */
 export const wallFlags = [`--proxy-server=http://127.0.0.1:${proxyPort}`, "--proxy-bypass-list=<-loopback>"];
 
-/** What a namespace is for. `policies`: a folder that Chromium shall see as /etc/chromium, in a mount namespace. */
-export type NamespaceOptions = { sockets: NamespaceSockets | undefined; policies: string | undefined };
-
 const most = 1024;
 
-/** What runs without any right in the namespace: $1 and $2 are the sockets, which may be empty; then the program and its arguments. */
+/** What runs without any right but the kept one: $1 and $2 are the sockets; then the program and its arguments. */
 const forwardAndRun = `
 proxy=$1 devtools=$2
 shift 2
-if [ -n "$proxy" ]; then
-  socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,nodelay,backlog=256,max-children=${most} "UNIX-CONNECT:$proxy" &
-  socat "UNIX-LISTEN:$devtools,fork,mode=600,backlog=64,max-children=${most}" TCP:127.0.0.1:${devToolsPort},nodelay &
-fi
+socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,nodelay,backlog=256,max-children=${most} "UNIX-CONNECT:$proxy" &
+socat "UNIX-LISTEN:$devtools,fork,mode=600,backlog=64,max-children=${most}" TCP:127.0.0.1:${devToolsPort},nodelay &
 exec "$@"
 `;
 
-/** $1: `forwardAndRun`; $2: the folder of policies, which may be empty; then what `forwardAndRun` takes. */
+/** $1: `forwardAndRun`; $2: rights that are kept; then what `forwardAndRun` takes. */
 const script = `
 set -e
-run=$1 policies=$2
+run=$1 kept=$2
 shift 2
-if [ -n "$policies" ]; then mount --bind -o ro "$policies" /etc/chromium; fi
-if [ -n "$1" ]; then
-  ip link set lo up
-  if ip link add net0 type veth peer name net1 2>/dev/null; then
-    # Without this they get IPv6 addresses seconds later, and Chromium breaks off what it loads: the network has changed.
-    ip link set net0 addrgenmode none 2>/dev/null || true
-    ip link set net1 addrgenmode none 2>/dev/null || true
-    ip address add 10.0.0.2/32 dev net0
-    ip link set net0 up
-    ip link set net1 up
-  fi
-fi
-exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all sh -c "$run" sh "$@"
+ip link set lo up
+# Without addrgenmode they get IPv6 addresses seconds later, and Chromium breaks off what it loads: the network has changed. A machine
+# may lack the pair, or this mode: the other lines are tried.
+ip -force -batch - 2>/dev/null <<end || true
+link add net0 type veth peer name net1
+link set net0 addrgenmode none
+link set net1 addrgenmode none
+address add 10.0.0.2/32 dev net0
+link set net0 up
+link set net1 up
+end
+exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set="-all$kept" sh -c "$run" sh "$@"
 `;
 
-/** The command that runs `program` in new namespaces; needs unshare, setpriv, ip and socat. */
+type Command = { program: string; args: string[] };
+
+/**
+ * The command that runs `program` in a new namespace; needs unshare, setpriv, ip and socat. `makesNamespaces`: it makes further ones
+ * itself, for which root needs a right: to write the number 0 into their map of users.
+ */
 export const inNamespace = (
-  { sockets, policies }: NamespaceOptions,
-  program: string,
-  args: string[],
-): { program: string; args: string[] } => ({
+  { proxy, devTools }: NamespaceSockets,
+  { program, args }: Command,
+  { makesNamespaces }: { makesNamespaces: boolean },
+): Command => ({
   program: "unshare",
   args: [
-    "--user",
-    "--map-current-user",
-    "--keep-caps",
-    ...(sockets ? ["--net"] : []),
-    ...(policies === undefined ? [] : ["--mount"]),
-    "sh",
-    "-c",
-    script,
-    "sh",
-    forwardAndRun,
-    policies ?? "",
-    sockets?.proxy ?? "",
-    sockets?.devTools ?? "",
-    program,
-    ...args,
+    ...["--user", "--map-current-user", "--keep-caps", "--net"],
+    ...["sh", "-c", script, "sh", forwardAndRun, makesNamespaces ? ",+setfcap" : "", proxy, devTools],
+    ...[program, ...args],
   ],
 });

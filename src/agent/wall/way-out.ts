@@ -7,9 +7,15 @@
  * Connections go to addresses that were judged, so a name can't change its meaning in between.
  */
 import type { Socket } from "node:net";
-import { type HostMatcher, hostMatcher, type Target } from "../../domain/host-pattern.ts";
+import {
+  type HostMatcher,
+  hostMatcher,
+  loopbackRanges,
+  privateRanges,
+  type Target,
+} from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
-import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
+import { canonicalHost, createNetworkJudge, createOpenJudge, type NetworkJudge } from "../../domain/network-judge.ts";
 import { urlHost } from "../../host-port.ts";
 import { dial, dialFirst, dialTls, trusting } from "../../net/dial.ts";
 import type { ResolveName } from "../../net/resolve-name.ts";
@@ -76,11 +82,33 @@ const bounded = (most: number) => {
   };
 };
 
-/** `resolve`: for every name, also for those of parent proxies. */
-export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut => {
-  const judge = createNetworkJudge({ allowedHosts: setup.allowed_hosts, privateHosts: setup.private_hosts });
+/** Rules of no network: a browser of local mode that has none. */
+const noSetup: NetworkSetup = { routes: [], proxies: [] };
+
+/** In local mode, a parent may be on the machine itself. */
+const parentPlaces = [...privateRanges, ...loopbackRanges];
+
+type WayOutOptions = {
+  ownPorts?: readonly number[] | undefined;
+  /** Called with the host of each direct connection, and the address that it went to. */
+  onReached?: (host: string, address: string) => void;
+};
+
+/**
+ * `given`: undefined where a browser without rules has a namespace, too (`ownPorts`): it reaches everything but these ports.
+ * `resolve`: for every name, also for those of parent proxies.
+ */
+export const createWayOut = (
+  given: NetworkSetup | undefined,
+  resolve: ResolveName,
+  { ownPorts, onReached }: WayOutOptions = {},
+): WayOut => {
+  const setup = given ?? noSetup;
+  const judge = given
+    ? createNetworkJudge({ allowedHosts: given.allowed_hosts, privateHosts: given.private_hosts, ownPorts })
+    : createOpenJudge(ownPorts ?? []);
   // A parent may be in a private network: whoever may choose proxies has named it. Metadata services are still no parents.
-  const parentJudge = createNetworkJudge({});
+  const parentJudge = createNetworkJudge(ownPorts ? { privateHosts: parentPlaces, ownPorts } : {});
   const routes = routesOf(setup);
   const trusted = new Map(setup.proxies.map((parent) => [parent, trusting(parent.ca_bundle)]));
   const inBounds = bounded(maxDialing);
@@ -109,7 +137,9 @@ export const createWayOut = (setup: NetworkSetup, resolve: ResolveName): WayOut 
       check(target);
       return inBounds(async () => {
         const addresses = await allowedAddresses(target, resolve, judge);
-        return dialFirst(addresses, (address, signal) => dial(address, target.port, signal));
+        const socket = await dialFirst(addresses, (address, signal) => dial(address, target.port, signal));
+        if (socket.remoteAddress) onReached?.(target.host, socket.remoteAddress);
+        return socket;
       });
     },
     async toParent(parent) {

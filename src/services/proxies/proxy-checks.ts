@@ -6,7 +6,7 @@
 import type { Socket } from "node:net";
 import { awaitWith } from "../../await-with.ts";
 import type { ProxyCheckSettings } from "../../config.ts";
-import type { Target } from "../../domain/host-pattern.ts";
+import { namesLoopback, type Target } from "../../domain/host-pattern.ts";
 import { parseAddress } from "../../domain/ip-range.ts";
 import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../domain/network-judge.ts";
 import { AppError, invalidInput, notSupportedHere } from "../../errors.ts";
@@ -119,7 +119,9 @@ export const createProxyChecks = (
   settings: ProxyCheckSettings,
   resolve: ResolveName = createResolveName(),
 ): ProxyChecks => {
-  const proxyJudge = createNetworkJudge({ privateHosts: settings.privateHosts });
+  // Loopback is the administrator's to allow, as private addresses are.
+  const ownPorts = settings.privateHosts.some(namesLoopback) ? [] : undefined;
+  const proxyJudge = createNetworkJudge({ privateHosts: settings.privateHosts, ownPorts });
   const targetJudge = createNetworkJudge({ privateHosts: [] });
   const counter = createCounter();
 

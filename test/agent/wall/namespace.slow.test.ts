@@ -33,7 +33,7 @@ const socketsOf = ({ dir }: TestAgent): string[] =>
   readdirSync(dir, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".sock"));
 
 const walled = async (): Promise<TestAgent> => {
-  const agent = await agents.start({}, { setup: { policy: { DefaultCookiesSetting: 1 }, network: {} } });
+  const agent = await agents.start({}, { setup: { network: {} } });
   expect((await agent.bind("s", 1)).status).toBe(200);
   return agent;
 };

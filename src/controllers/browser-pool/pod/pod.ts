@@ -8,7 +8,7 @@ import type { BrowserPool } from "../../../resources/browser-pool.ts";
 import { agentName, applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
 
 /** The port on which every agent listens in its pod. */
-const agentPort = 7510;
+export const agentPort = 7510;
 
 /** Label on a browser's pod: the uid of its pool, or of the on-demand browser itself. */
 export const poolLabel = "browserpool.dev/pool";
