@@ -25,7 +25,7 @@ const callAs = async (key: string | undefined, method: string, path: string, bod
   return { status: response.status, body: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : text };
 };
 const keyWith = async (...permissions: Permission[]): Promise<string> =>
-  (await callAs(stack.organization_key, "POST", "/org/api_keys", { name: newId(), permissions })).body.key;
+  (await callAs(stack.organization_key, "POST", "/org/api_keys", { name: `k-${newId()}`, permissions })).body.key;
 
 const newProject = async () => {
   const organization = { url: stack.url, api_key: stack.organization_key };
@@ -68,6 +68,21 @@ test("a session with vaults is used only by keys with vaults:fill; other keys of
     body: { cdp_ws_url: made.cdp_ws_url },
   });
   expect((await callAs(worker, "DELETE", path)).status).toBe(204);
+});
+
+// AUTH-22
+test("the sessions of a deleted key go on until another key of the project ends them", async () => {
+  const { body: holder } = await callAs(stack.organization_key, "POST", "/org/api_keys", { name: `k-${newId()}` });
+  const asked = { headless: true, timeout_seconds: 600 };
+  const { body: made } = await callAs(holder.key, "POST", "/browsers", asked);
+  expect((await callAs(stack.organization_key, "DELETE", `/org/api_keys/${holder.id}`)).status).toBe(204);
+  expect((await callAs(holder.key, "GET", `/browsers/${made.session_id}`)).status).toBe(401);
+  const cdp = await connectRawCdp(made.cdp_ws_url);
+  const other = await keyWith("browsers:use", "pools:read");
+  const { body: listed } = await callAs(other, "GET", "/browsers");
+  expect(listed.map((one: { session_id: string }) => one.session_id)).toContain(made.session_id);
+  expect((await callAs(other, "DELETE", `/browsers/${made.session_id}`)).status).toBe(204);
+  await cdp.closed;
 });
 
 // LEASE-65

@@ -1,7 +1,7 @@
 /**
  * A project that takes no requests any more has no sessions: it is archived, over HTTP or by the label of its namespace, or it is deleted, or
- * its namespace is being deleted. Each replica ends its sessions when the watch of namespaces shows that, and looks again once a minute: a
- * session may have begun meanwhile. To end a session twice does nothing.
+ * its namespace is being deleted. Each replica ends its sessions when the watch of namespaces shows that, and looks again once a minute
+ * while there are pools or browsers: a session may have begun meanwhile. To end a session twice does nothing.
  */
 import { startWorkQueue } from "../../kube/work-queue.ts";
 import { parseLease } from "../../leases/lease-store.ts";
@@ -38,7 +38,7 @@ export const startProjectEnds = (deps: ServiceDeps): { stop(): Promise<void> } =
       const project = projects.closed(namespace);
       if (!project) return undefined;
       await endSessionsOf(project, deps);
-      return { requeueAfterMs: lookAgainMs };
+      return liveOwnersOf(project, deps).length > 0 ? { requeueAfterMs: lookAgainMs } : undefined;
     },
   });
   projects.listen((namespace) => {
