@@ -12,6 +12,7 @@ import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tool
 import { writeFirstPreferences } from "./first-preferences.ts";
 import { type FreedTabs, freeTabs } from "./free-tabs.ts";
 import { loadExtensions } from "./load-extensions.ts";
+import { withoutOtherPrograms } from "./no-other-programs.ts";
 import { openUrl } from "./open-url.ts";
 import { followPageOrder, type PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
@@ -169,7 +170,7 @@ export const startChromium = async (
     {
       name: "Chromium",
       ...made.command(shell ? config.programs.chromiumHeadless : config.programs.chromium, flags, screen?.env.DISPLAY),
-      env: { ...env, ...screen?.env },
+      env: { ...(shell ? env : await withoutOtherPrograms(env, folder)), ...screen?.env },
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
       readyFd: 2,
       ...(onLine && { onLine }),

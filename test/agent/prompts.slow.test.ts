@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectCdp } from "../../src/cdp/cdp-connection.ts";
-import { createTestAgents } from "../support/agent-process.ts";
+import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { devToolsOf, session } from "../support/visited-agent.ts";
 import { type PromptSite, startPromptSite } from "./prompts/prompt-site.ts";
 import { things } from "./prompts/things.ts";
@@ -19,8 +19,7 @@ const agents = createTestAgents();
 let site: PromptSite;
 let tried: Record<Kind, Map<string, Tried>>;
 
-const tryAll = async (kind: Kind): Promise<Map<string, Tried>> => {
-  const agent = await agents.start({ ...kinds[kind], viewport: { width: 1000, height: 700 } });
+const tryAll = async (agent: TestAgent): Promise<Map<string, Tried>> => {
   await agent.bind(session, 1);
   await using cdp = await connectCdp(devToolsOf(agent), new AbortController().signal);
   const found = new Map<string, Tried>();
@@ -30,8 +29,11 @@ const tryAll = async (kind: Kind): Promise<Map<string, Tried>> => {
 
 beforeAll(async () => {
   site = await startPromptSite();
-  const all: [Kind, Map<string, Tried>][] = [];
-  for (const kind of Object.keys(kinds) as Kind[]) all.push([kind, await tryAll(kind)]);
+  const started: [Kind, TestAgent][] = [];
+  // One start after the other; then they wait most of the time.
+  for (const kind of Object.keys(kinds) as Kind[])
+    started.push([kind, await agents.start({ ...kinds[kind], viewport: { width: 1000, height: 700 } })]);
+  const all = await Promise.all(started.map(async ([kind, agent]) => [kind, await tryAll(agent)] as const));
   tried = Object.fromEntries(all) as typeof tried;
 }, 900_000);
 

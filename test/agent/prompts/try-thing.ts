@@ -4,8 +4,10 @@ import type { CdpConnection } from "../../../src/cdp/cdp-connection.ts";
 import type { PromptSite } from "./prompt-site.ts";
 import type { Thing } from "./things.ts";
 
-/** What is not done after this does not happen without an answer, ms. */
+/** A page that has not answered after this takes nothing without an answer, ms. */
 const patienceMs = 5000;
+/** What a page is not told after this waits for an answer, ms. */
+const tellMs = 3000;
 /** Time for what a prompt shows, ms. */
 const settleMs = 500;
 
@@ -33,8 +35,11 @@ const openTab = async (cdp: CdpConnection) => {
   const call = { sessionId, timeoutMs: 60_000 };
   await cdp.send("Page.enable", {}, call);
   let hasDialog = false;
+  const dialog = Promise.withResolvers<void>();
   cdp.onEvent(({ method, sessionId: of }) => {
-    if (of === sessionId && method === "Page.javascriptDialogOpening") hasDialog = true;
+    if (of !== sessionId || method !== "Page.javascriptDialogOpening") return;
+    hasDialog = true;
+    dialog.resolve();
   });
   const evaluate = async (expression: string, userGesture = false): Promise<unknown> =>
     (await cdp.send("Runtime.evaluate", { expression, userGesture, returnByValue: true }, call)).result.value;
@@ -47,6 +52,8 @@ const openTab = async (cdp: CdpConnection) => {
     evaluate,
     click,
     hasDialog: () => hasDialog,
+    /** Resolves when there is a dialog. */
+    dialog: dialog.promise,
     navigate: async (url: string): Promise<string> => {
       const { errorText } = await cdp.send("Page.navigate", { url }, call);
       return errorText ?? "loads";
@@ -64,14 +71,16 @@ const openTab = async (cdp: CdpConnection) => {
 type Tab = Awaited<ReturnType<typeof openTab>>;
 
 const runIn = async (tab: Tab, run: string): Promise<string> => {
-  await inTime(tab.evaluate(scriptOf(run), true));
-  const untilMs = performance.now() + patienceMs + (run.includes("wait(") ? 6000 : 0);
-  for (;;) {
+  const ran = inTime(tab.evaluate(scriptOf(run), true));
+  const untilMs = performance.now() + tellMs + (run.includes("wait(") ? 6000 : 0);
+  await Promise.race([ran, tab.dialog]);
+  while (!tab.hasDialog()) {
     // Another document, or one that stands still, knows nothing of it.
     const told = (await inTime(tab.evaluate("window.told"))) ?? "returns";
     if (told !== "waits" || performance.now() > untilMs) return String(told);
     await sleep(100);
   }
+  return "waits";
 };
 
 /** Whether the page takes a click and is drawn. A page of Chromium's own tells of no clicks. */
