@@ -24,8 +24,12 @@ const fields = `<title>fields</title><body style="margin:0;background:rgb(0,160,
   <select id=choice ${at(20)}><option>one<option disabled>two<optgroup label=group><option>three<option>four</optgroup></select>
   <input id=colour type=color value=#000000 ${at(80)}>
   <input id=files type=file multiple ${at(140)}>
+  <input id=date type=date ${at(200)}><input id=time type=time ${at(260)}>
+  <input id=month type=month ${at(320)}><input id=moment type=datetime-local ${at(380)}>
   <script>
     globalThis.heard = [];
+    globalThis.pressed = [];
+    for (const type of ["contextmenu", "click"]) addEventListener(type, () => pressed.push(type));
     for (const field of document.querySelectorAll("select, input"))
       field.addEventListener("change", ({ isTrusted }) => heard.push(field.id + " " + field.value.split("\\\\").at(-1) + " " + isTrusted));
   </script>`;
@@ -75,9 +79,9 @@ afterAll(async () => {
   site?.close();
 });
 
-const click = async (y: number): Promise<void> => {
-  const place = await placeOf(view, { x: 100, y });
-  await view.mouse.click(place.x, place.y);
+const click = async (y: number, x = 100, button: "left" | "right" = "left"): Promise<void> => {
+  const place = await placeOf(view, { x, y });
+  await view.mouse.click(place.x, place.y, { button });
 };
 const untilAsked = async (): Promise<void> => {
   await view.waitForSelector("#ask-dialog[open]");
@@ -112,6 +116,41 @@ test("a colour is chosen", async () => {
   });
   await confirm();
   await untilHeard("colour #ff8800 false");
+});
+
+// VIEW-13
+test.each([
+  ["date", "date", "2027-03-04", 220],
+  ["time", "time", "12:34", 280],
+  ["month", "month", "2027-05", 340],
+  ["moment", "datetime-local", "2027-03-04T05:06", 400],
+])("a %s is chosen", async (id, type, value, y) => {
+  // Where the field has its button.
+  await click(y, 207);
+  await untilAsked();
+  expect(await view.$eval("#ask-fields input", (input) => input.getAttribute("type"))).toBe(type);
+  await view.$eval(
+    "#ask-fields input",
+    (input, wanted) => {
+      (input as unknown as { value: string }).value = wanted;
+    },
+    value,
+  );
+  await confirm();
+  await untilHeard(`${id} ${value} false`);
+});
+
+// VIEW-13
+test("a click of the right button reaches the page, and takes nothing from what follows", async () => {
+  await click(40, 600, "right");
+  await click(40, 600);
+  await eventually(
+    "both are heard",
+    async () => String(await page.evaluate("pressed.slice(-2)")) === "contextmenu,click" || undefined,
+  );
+  await click(40);
+  await untilAsked();
+  await view.click("#ask-dialog [value=cancel]");
 });
 
 // VIEW-13
@@ -207,4 +246,39 @@ test("a page that stands still since before the view says so", async () => {
   await untilStatus(view, /^$/);
   await untilColour(view, "green");
   await other.close();
+});
+
+// VIEW-16
+test("a page that has crashed is said to, and seen again when a person reloads it", async () => {
+  const other = await holder.newPage();
+  await other.goto(siteUrl);
+  const viewed = await openView(viewers, url());
+  await untilColour(viewed, "green");
+  const cdp = await other.createCDPSession();
+  // A process that is gone does not answer.
+  cdp.send("Page.crash").catch(() => undefined);
+  await untilStatus(viewed, /has crashed/);
+  await viewed.click("#reload");
+  await untilStatus(viewed, /^$/);
+  await untilColour(viewed, "green");
+  await viewed.close();
+});
+
+// VIEW-15
+test("another site ends a dialog that was open before the view", async () => {
+  // Else it has heard of the dialog.
+  await view.close();
+  const other = await holder.newPage();
+  await other.goto(siteUrl);
+  const opened = new Promise<Dialog>((resolve) => other.once("dialog", resolve));
+  // It ends with its page.
+  other.evaluate("alert('before')").catch(() => undefined);
+  await opened;
+  view = await openView(viewers, url());
+  await untilStatus(view, /does not answer/);
+  await view.click("#url", { count: 3 });
+  await view.type("#url", siteUrl.replace("127.0.0.1", "localhost"));
+  await view.keyboard.press("Enter");
+  await untilStatus(view, /^$/);
+  await untilColour(view, "green");
 });

@@ -79,11 +79,12 @@ export const startTabCast = ({ cdp, sessionId, shownPages, onNews }: TabCastDeps
     clearTimeout(timer);
     flow.forget();
   };
-  const hide = (): void => {
+  const stop = (next: "hidden" | "crashed"): void => {
     if (isCasting) tell(cdp.send("Page.stopScreencast", undefined, call));
     end();
-    change("hidden");
+    change(next);
   };
+  const hide = (): void => stop("hidden");
   const check = async (): Promise<void> => {
     checks += 1;
     const mine = checks;
@@ -114,10 +115,8 @@ export const startTabCast = ({ cdp, sessionId, shownPages, onNews }: TabCastDeps
       if (isCasting) return void check();
       timer = setTimeout(() => void check(), otherDocumentMs);
     },
-    onCrash() {
-      end();
-      change("crashed");
-    },
+    // Chromium would go on waiting for the acknowledgement of the last picture of the page that is gone.
+    onCrash: () => stop("crashed"),
     stop() {
       stopListening();
       end();

@@ -39,7 +39,9 @@ const labelled = (label, of) => {
 
 /** @param {Ask} ask */
 const choiceList = ({ options, chosen }) => {
-  const list = field("select", { size: Math.min(12, Math.max(2, options.length)), ariaLabel: "Choices" });
+  const groups = new Set(options.map(({ group }) => group).filter((group) => group !== ""));
+  const rows = options.length + groups.size;
+  const list = field("select", { size: Math.min(12, Math.max(2, rows)), ariaLabel: "Choices" });
   let group = "";
   /** @type {HTMLElement} */
   let into = list;

@@ -29,7 +29,7 @@ const tabTexts = {
   none: "The browser has no tab.",
 };
 const standsText =
-  "The page does not answer: it may show a dialog that was open before you came, or be busy. Go to another address, or close the tab.";
+  "The page does not answer: it may show a dialog that was open before you came, or be busy. Go to another site, or close the tab.";
 
 let connectionText = "";
 let tabText = "";
