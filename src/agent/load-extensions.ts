@@ -6,6 +6,7 @@
  * which the switch has no word. It needs the program `chromium`, also headless: `chromium-headless-shell` knows no extensions.
  */
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { CdpRefused } from "../cdp/cdp-errors.ts";
 
 /** Chromium needs 20 ms for a small extension; one of 10,000 files on a busy machine needs longer. */
 const timeoutMs = 15_000;
@@ -13,22 +14,31 @@ const timeoutMs = 15_000;
 /** An extension in a folder of its own. `name`: what errors call it. */
 export type UnpackedExtension = { name: string; folder: string };
 
+/** Chromium does not take what the setup gives it, and would not at the next start either. The message is for users. */
+export class SetupRefused extends Error {
+  override name = "SetupRefused";
+}
+
+/** Names the extension, with Chromium's reason, without the place of this browser's files. */
+const failed = ({ name, folder }: UnpackedExtension, cause: Error): Error => {
+  const message = `Chromium does not load the extension ${name}: ${cause.message.replaceAll(`${folder}/`, "")}`;
+  return cause instanceof CdpRefused ? new SetupRefused(message, { cause }) : new Error(message, { cause });
+};
+
 /**
  * Loads the extensions one after the other, in the order of the list. Of two that set the same (a start page, a proxy), the later one counts.
- * Returns their ids. Rejects at the first that Chromium does not take, with its name and Chromium's reason.
+ * Returns their ids. Rejects at the first that Chromium does not take, with its name and Chromium's reason: by
+ * `SetupRefused`, or by another error when Chromium does not answer.
  */
 export const loadExtensions = async (extensions: UnpackedExtension[], cdp: CdpConnection): Promise<string[]> => {
   const ids: string[] = [];
-  for (const { name, folder } of extensions) {
+  for (const extension of extensions) {
+    const params = { path: extension.folder, enableInIncognito: true };
     try {
-      const { id } = await cdp.send(
-        "Extensions.loadUnpacked",
-        { path: folder, enableInIncognito: true },
-        { timeoutMs },
-      );
+      const { id } = await cdp.send("Extensions.loadUnpacked", params, { timeoutMs });
       ids.push(id);
     } catch (cause) {
-      throw new Error(`Chromium does not load the extension ${name}: ${(cause as Error).message}`, { cause });
+      throw failed(extension, cause as Error);
     }
   }
   return ids;

@@ -1,5 +1,6 @@
 import type { AgentConfig } from "../agent/agent-config.ts";
 import { startBrowser } from "../agent/browser.ts";
+import { SetupRefused } from "../agent/load-extensions.ts";
 import { writeTermination } from "../agent/write-termination.ts";
 import type { Termination } from "../protocol/agent-api.ts";
 import { leaseOver, stopped } from "./agent-ends.ts";
@@ -24,7 +25,8 @@ const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: Age
     end = await serveBrowser({ config, received, signals, logs, log }, browser);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    end = signals.asked.aborted ? stopped : { reason: "start_failed", message };
+    const reason = error instanceof SetupRefused ? "setup_refused" : "start_failed";
+    end = signals.asked.aborted ? stopped : { reason, message };
   }
   log[end.reason === "start_failed" ? "error" : "info"](end, "agent ends");
   await writeTermination(config.terminationLog, end, log);

@@ -11,13 +11,14 @@ export type EntrySink = (entry: CheckedEntry, chunks: AsyncIterable<Buffer>) => 
 
 /** The manifest first: an archive that is no extension is refused before anything else is inflated. */
 const readAll = async (archive: Archive, sink: EntrySink, signal: AbortSignal): Promise<CheckedExtension> => {
-  const manifest = await readManifest(readEntry(archive, manifestEntry(archive.entries), createMeter(archive.bytes)));
+  const { entries } = archive;
+  const manifest = await readManifest(readEntry(archive, manifestEntry(entries), createMeter(archive.bytes)), entries);
   const meter = createMeter(archive.bytes);
-  for (const entry of archive.entries) {
+  for (const entry of entries) {
     signal.throwIfAborted();
     await sink(entry, readEntry(archive, entry, meter));
   }
-  const files = archive.entries.filter(({ isFolder }) => !isFolder).length;
+  const files = entries.filter(({ isFolder }) => !isFolder).length;
   return { ...manifest, files, unpackedBytes: meter.total() };
 };
 

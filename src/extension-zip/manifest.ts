@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ArchiveRefused } from "./archive-refused.ts";
 import { maxManifestBytes } from "./limits.ts";
+import { fileProblem } from "./manifest-files.ts";
 import type { CheckedEntry } from "./open-archive.ts";
 
 const manifestName = "manifest.json";
@@ -58,8 +59,11 @@ export const parseManifest = (text: string): unknown => {
   }
 };
 
-/** Reads a manifest from the chunks of its file. Throws `ArchiveRefused`. */
-export const readManifest = async (chunks: AsyncIterable<Buffer>): Promise<ExtensionManifest> => {
+/** Reads a manifest from the chunks of its file, and looks for the files that it names. Throws `ArchiveRefused`. */
+export const readManifest = async (
+  chunks: AsyncIterable<Buffer>,
+  entries: readonly CheckedEntry[],
+): Promise<ExtensionManifest> => {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const chunk of chunks) {
@@ -68,7 +72,10 @@ export const readManifest = async (chunks: AsyncIterable<Buffer>): Promise<Exten
     parts.push(chunk);
   }
   // TextDecoder leaves a byte order mark out, which Windows' editors write.
-  const { data, error } = Manifest.safeParse(parseManifest(new TextDecoder().decode(Buffer.concat(parts))));
+  const parsed = parseManifest(new TextDecoder().decode(Buffer.concat(parts)));
+  const { data, error } = Manifest.safeParse(parsed);
   if (!data) return refuse(error.issues.map(({ message }) => message).join("; "));
+  const problem = fileProblem(parsed, entries);
+  if (problem !== undefined) return refuse(problem);
   return { name: data.name, version: data.version };
 };

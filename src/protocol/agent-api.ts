@@ -168,9 +168,20 @@ export const AgentState = z.object({
 });
 export type AgentState = z.infer<typeof AgentState>;
 
-/** Why an agent ended. The agent writes it as JSON to its termination log; the operator reads it from the pod's status. */
+/**
+ * Why an agent ended. The agent writes it as JSON to its termination log; the operator reads it from the pod's status. `setup_refused`: Chromium
+ * does not take what the setup gives it, so no browser of this configuration starts.
+ */
 export const Termination = z.object({
-  reason: z.enum(["timeout", "max_lifetime", "browser_crashed", "start_failed", "reset_failed", "stopped"]),
+  reason: z.enum([
+    "timeout",
+    "max_lifetime",
+    "browser_crashed",
+    "start_failed",
+    "setup_refused",
+    "reset_failed",
+    "stopped",
+  ]),
   message: z.string().max(500),
 });
 export type Termination = z.infer<typeof Termination>;

@@ -37,9 +37,15 @@ export const Conditions = z
 /** Reason of conditions and Events: the API server creates no pods for the object's browsers. */
 export const failedCreate = "FailedCreate";
 
+/** Reason of conditions: Chromium does not take what the object's browsers are given, such as an extension. */
+export const setupRefused = "SetupRefused";
+
 /** The condition that says that no browser can be started for the object; undefined when one can, or when that is not known. */
 export const startFailureIn = (conditions: readonly Condition[] = []): Condition | undefined =>
-  conditions.find(({ type, status, reason }) => type === "Ready" && status === "False" && reason === failedCreate);
+  conditions.find(
+    ({ type, status, reason }) =>
+      type === "Ready" && status === "False" && (reason === failedCreate || reason === setupRefused),
+  );
 
 /** The condition that says why the operator refuses the object's spec; undefined when it does not. */
 export const refusalIn = (conditions: readonly Condition[] = []): Condition | undefined =>

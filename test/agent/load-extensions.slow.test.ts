@@ -2,15 +2,16 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import puppeteer, { type Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
 import { connectDevTools, placeOf } from "../../src/agent/connect-dev-tools.ts";
-import { loadExtensions } from "../../src/agent/load-extensions.ts";
+import { loadExtensions, SetupRefused } from "../../src/agent/load-extensions.ts";
 import { startVirtualScreen } from "../../src/agent/virtual-screen.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startGroupProcess } from "../../src/process/group-process.ts";
+import { filesOf, namedFilesCases } from "../extension-zip/named-files.ts";
 import { eventually } from "../support/eventually.ts";
 
 const { signal } = new AbortController();
@@ -152,5 +153,23 @@ describe("a headless browser", () => {
     await expect(loadExtensions([old], cdp)).rejects.toThrow(/extension old: .*manifest version/);
     const gone = { name: "gone", folder: join(folder, "nowhere") };
     await expect(loadExtensions([gone], cdp)).rejects.toThrow("extension gone");
+  });
+
+  // EXTENSION-14
+  test("takes and refuses what the check of an upload takes and refuses", async () => {
+    const { cdp } = await startBrowser(true, "profile");
+    const taken: string[] = [];
+    for (const [index, one] of namedFilesCases.entries()) {
+      const own = join(folder, `case-${index}`);
+      const manifest = JSON.stringify({ manifest_version: 3, name: "x", version: "1", ...one.fields });
+      for (const [file, text] of Object.entries({ ...filesOf(one), "manifest.json": manifest })) {
+        await mkdir(dirname(join(own, file)), { recursive: true });
+        await writeFile(join(own, file), text);
+      }
+      const loaded = await loadExtensions([{ name: one.what, folder: own }], cdp).catch((error: Error) => error);
+      if (!(loaded instanceof Error)) taken.push(one.what);
+      else expect(loaded).toBeInstanceOf(SetupRefused);
+    }
+    expect(taken).toEqual(namedFilesCases.filter(({ refused }) => refused === undefined).map(({ what }) => what));
   });
 });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unpackExtensionZip } from "../../src/extension-zip/unpack-extension-zip.ts";
 import { writeZip, type ZipEntry } from "../support/zip-writer.ts";
 import { checkFile, manifest } from "./extension-files.ts";
+import { filesOf, namedFilesCases } from "./named-files.ts";
 
 const { signal } = new AbortController();
 let scratch: string;
@@ -96,6 +97,17 @@ test.each([
 ])("a manifest with %s is taken, as Chromium takes it", async (_what, content = "") => {
   const { names } = await unpacked(writeZip([{ name: "manifest.json", content }]));
   expect(names).toEqual(["manifest.json"]);
+});
+
+// EXTENSION-14
+describe("the files that a manifest names", () => {
+  test.each(namedFilesCases)("$what", async ({ refused, ...extension }) => {
+    const files = Object.entries(filesOf(extension)).map(([name, content]) => ({ name, content }));
+    const checked = unpacked(writeZip([...files, manifest(extension.fields)]));
+    if (refused === undefined) await checked;
+    else
+      await expect(checked).rejects.toMatchObject({ rule: "bad_manifest", message: expect.stringContaining(refused) });
+  });
 });
 
 // EXTENSION-7

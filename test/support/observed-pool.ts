@@ -215,6 +215,8 @@ export const podKinds = {
   "crashed leased": { state: { is: "ended", reason: "browser_crashed", message: "signal 9" }, browser: "leased" },
   "timed out": { state: { is: "ended", reason: "timeout", message: "idle" }, browser: "leased" },
   "failed start": { state: { is: "ended", reason: "start_failed", message: "no such program" } },
+  "setup refused": { state: { is: "ended", reason: "setup_refused", message: "no such file" } },
+  "old setup refused": { state: { is: "ended", reason: "setup_refused", message: "no such file" }, configHash: "old" },
   stopped: { state: { is: "ended", reason: "stopped", message: "told to stop" } },
   terminating: { state: { is: "terminating" }, deletedInMs: 5000 },
   "terminating retired": { state: { is: "terminating" }, browser: "retired", deletedInMs: 5000 },

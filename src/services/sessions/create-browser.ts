@@ -24,7 +24,7 @@ import type { HandedOut } from "./hand-out.ts";
 import { serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { reserveSessionName } from "./session-name.ts";
-import { notStarted, type StartFailure } from "./start-failure.ts";
+import { notStarted, type StartFailure, startFailureError } from "./start-failure.ts";
 
 /** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
 const startWaitMs = 185_000;
@@ -69,8 +69,8 @@ const failureOf = (made: Browser, deps: ServiceDeps): StartFailure => {
     const failure = startFailureIn(browser.status?.conditions);
     // The operator's copies may be a moment behind: the request has asked for the objects that it refers to.
     if (refusal && refusal.reason !== "ReferenceNotFound") failed.abort(noRoom(refusal.message, deps));
+    else if (failure) failed.abort(startFailureError(failure));
     else if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
-    else if (failure) failed.abort(notStarted(failure.message));
     else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
   };
   const stop = deps.browsers.listen(uid, look);

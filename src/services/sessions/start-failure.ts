@@ -2,11 +2,17 @@
  * Requests that wait for a browser end at once when the operator reports that none can be started (FILL-RATE-9): with the reason, and not
  * with the end of their time.
  */
-import { AppError } from "../../errors.ts";
+import { AppError, invalidInput } from "../../errors.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
-import { startFailureIn } from "../../resources/conditions.ts";
+import { type Condition, setupRefused, startFailureIn } from "../../resources/conditions.ts";
 import { wireName } from "../../resources/identity.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+
+/** Why no browser can be started, as this condition says: `bad_request` where only another configuration helps, else `browser_not_started`. */
+export const startFailureError = ({ reason, message }: Condition, whose = ""): AppError =>
+  reason === setupRefused
+    ? invalidInput([{ code: "setup_refused", path: "extensions", message: `${whose}${message}` }])
+    : notStarted(`${whose}${message}`);
 
 /** `browser_not_started`, with the reason. */
 export const notStarted = (why: string): AppError =>
@@ -22,7 +28,7 @@ const poolFailure = (pool: BrowserPool): AppError | undefined => {
   // Of an older configuration, or others may come back.
   if (!failure || !status || failure.observedGeneration !== pool.metadata.generation || status.replicas > 0)
     return undefined;
-  return notStarted(`pool ${wireName(pool) ?? pool.metadata.name}: ${failure.message}`);
+  return startFailureError(failure, `pool ${wireName(pool) ?? pool.metadata.name}: `);
 };
 
 /** For a caller that waits for a browser of a pool. */

@@ -12,12 +12,12 @@ import { onDemandPoolSpec } from "../../../domain/on-demand-pool.ts";
 import type { KubeObject } from "../../../kube/objects.ts";
 import { type Browser, type BrowserStatus, browserKind, isOver } from "../../../resources/browser.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../../resources/browser-pool.ts";
-import { failedCreate } from "../../../resources/conditions.ts";
+import { failedCreate, setupRefused, startFailureIn } from "../../../resources/conditions.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { waitingForSetup, whySetupWaits } from "../plan/deliveries.ts";
 import { startDeadlineMs } from "../plan/starts.ts";
-import { accepted, startRefusal } from "../plan/status.ts";
+import { accepted, refusedSetup, startRefusal } from "../plan/status.ts";
 import type { PoolView } from "../pool-source.ts";
 import { saveDrafts } from "./save-condition.ts";
 
@@ -95,6 +95,10 @@ const texts: Record<BrowserStatus["phase"], string> = {
   Failed: "the browser could not be started",
 };
 
+/** Its pod is gone by then. */
+const isToldRefused = (status: Browser["status"]): boolean =>
+  startFailureIn(status?.conditions)?.reason === setupRefused;
+
 const readyDraft = ({ status }: Browser, { phase, endReason, message }: Phase, observed: Observed): Draft => {
   const { waitsFor, refusal } = observed;
   if ((phase === "Starting" || phase === "Active") && refusal)
@@ -108,7 +112,7 @@ const readyDraft = ({ status }: Browser, { phase, endReason, message }: Phase, o
   return {
     type: "Ready",
     status: phase === "Active",
-    reason: phase,
+    reason: phase === "Failed" && (refusedSetup(observed) || isToldRefused(status)) ? setupRefused : phase,
     message: message ?? (endReason ? `${texts[phase]}: ${endReason}` : texts[phase]),
   };
 };

@@ -42,6 +42,7 @@ const endReason: Record<EndedReason, EndReason> = {
   reset_failed: "browser_crashed",
   browser_crashed: "browser_crashed",
   start_failed: "browser_crashed",
+  setup_refused: "browser_crashed",
   stopped: "pod_deleted",
   lost: "browser_lost",
 };

@@ -47,6 +47,20 @@ test("browsers of an earlier image or template are counted, in use or not, as lo
 
 const refusedCreation = { message: "exceeded quota", isShown: true, nextMs: nowMs + 1000, mayExist: false };
 
+// FILL-RATE-10
+test("what Chromium refuses is told while starts fail, and no longer once the configuration has changed", () => {
+  const { conditions } = statusOf({ pods: podsOf("setup refused") }, { failedStarts: 1 });
+  const later = (generation: number) => {
+    const pool = aPool({ size: 1 }, { conditions, failedStarts: 1 }, { generation });
+    return conditionOf({ pool, pods: [] }, "Ready", { failedStarts: 1 });
+  };
+  const { observedGeneration = 0 } = conditions[0] ?? {};
+  expect(later(observedGeneration)).toBe("False SetupRefused");
+  expect(later(observedGeneration + 1)).toBe("False Filling");
+  const mended = aPool({ size: 1 }, { conditions, failedStarts: 1 }, { generation: observedGeneration });
+  expect(conditionOf({ pool: mended, pods: [] }, "Ready", { failedStarts: 0 })).toBe("False Filling");
+});
+
 describe("conditions", () => {
   const pool = aPool({ size: 2 });
   const deleted = aPool({}, {}, { deletionTimestamp: "2030-01-01T00:00:00Z" });
@@ -73,6 +87,18 @@ describe("conditions", () => {
     [
       "starts fail",
       { pool },
+      { failedStarts: 1 },
+      { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True BackingOff" },
+    ],
+    [
+      "Chromium refuses the setup",
+      { pool, pods: podsOf("setup refused") },
+      { failedStarts: 1 },
+      { Accepted: "True Accepted", Ready: "False SetupRefused", Progressing: "True SetupRefused" },
+    ],
+    [
+      "Chromium refused the setup of a configuration before",
+      { pool, pods: podsOf("old setup refused") },
       { failedStarts: 1 },
       { Accepted: "True Accepted", Ready: "False Filling", Progressing: "True BackingOff" },
     ],

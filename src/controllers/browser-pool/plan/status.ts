@@ -1,6 +1,6 @@
 import { presentSize } from "../../../domain/pool-size.ts";
 import type { BrowserPoolStatus } from "../../../resources/browser-pool.ts";
-import { failedCreate } from "../../../resources/conditions.ts";
+import { failedCreate, setupRefused } from "../../../resources/conditions.ts";
 import { conditionsOf, type Draft } from "../../conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { podSelector } from "../pod/pod.ts";
@@ -34,7 +34,24 @@ export const startRefusal = ({ refusedCreation }: Pick<Observed, "refusedCreatio
 
 const startsRefused = (message: string, why: string) => ({ reason: failedCreate, message: `${message}; ${why}` });
 
-const ready = (observed: Observed, up: number): Draft => {
+/** What Chromium did not take of the setup of a browser that has ended, as its agent said; undefined: none ended by that. */
+export const refusedSetup = ({ pods, configHash }: Pick<Observed, "pods" | "configHash">): string | undefined => {
+  const { state } = pods.find((pod) => pod.configHash === configHash && isSetupRefused(pod)) ?? {};
+  return state?.is === "ended" ? state.message : undefined;
+};
+
+const isSetupRefused = ({ state }: ObservedPod): boolean => state.is === "ended" && state.reason === "setup_refused";
+
+/** The same for a pool: it is kept until a start succeeds, or the configuration changes. */
+const keptRefusal = (observed: Observed, { failedStarts }: RoundOutcome): string | undefined => {
+  if (failedStarts === 0) return undefined;
+  const { metadata, status } = observed.pool;
+  const told = status?.conditions.find(({ type }) => type === "Progressing");
+  const isOfThis = told?.reason === setupRefused && told.observedGeneration === metadata.generation;
+  return refusedSetup(observed) ?? (isOfThis ? told.message : undefined);
+};
+
+const ready = (observed: Observed, outcome: RoundOutcome, up: number): Draft => {
   const { refusal, pool, scaling } = observed;
   const size = keptSize(observed);
   const type = "Ready";
@@ -48,10 +65,15 @@ const ready = (observed: Observed, up: number): Draft => {
   }
   if (up >= size) return { type, status: true, reason: "Filled", message };
   const refused = startRefusal(observed);
+  const setup = keptRefusal(observed, outcome);
   // A pool that grows by itself is not out of order meanwhile.
   return up >= (scaling?.min ?? size)
     ? { type, status: true, reason: "MinimumAvailable", message }
-    : { type, status: false, reason: "Filling", message, ...(refused && startsRefused(message, refused)) };
+    : {
+        ...{ type, status: false, reason: "Filling", message },
+        ...(setup && { reason: setupRefused, message: `${message}; ${setup}` }),
+        ...(refused && startsRefused(message, refused)),
+      };
 };
 
 /** Tells users what the deletion waits for. */
@@ -69,7 +91,8 @@ const recovering = (observed: Observed): string | undefined => {
   return `Redis has lost data: ${percent} % or more of ${browsers(progress.of)} were asked for their leases`;
 };
 
-const progressing = (observed: Observed, { failedStarts }: RoundOutcome, up: number): Draft => {
+const progressing = (observed: Observed, outcome: RoundOutcome, up: number): Draft => {
+  const { failedStarts } = outcome;
   const type = "Progressing";
   const { pool, refusal } = observed;
   const size = keptSize(observed);
@@ -84,6 +107,8 @@ const progressing = (observed: Observed, { failedStarts }: RoundOutcome, up: num
     return { type, status: false, reason: "Paused", message: "fillRatePerMinute is 0: no browser is started" };
   const refused = startRefusal(observed);
   if (refused !== undefined) return { type, status: true, ...startsRefused("tried again later", refused) };
+  const setup = keptRefusal(observed, outcome);
+  if (setup !== undefined) return { type, status: true, reason: setupRefused, message: setup };
   if (failedStarts > 0)
     return {
       type,
@@ -99,8 +124,8 @@ const progressing = (observed: Observed, { failedStarts }: RoundOutcome, up: num
       reason: "Unschedulable",
       message: `no node for ${browsers(unscheduled)} yet; see the events of the pods`,
     };
-  const setup = whySetupWaits(observed, type);
-  if (setup !== undefined) return { type, status: true, reason: waitingForSetup, message: setup };
+  const waits = whySetupWaits(observed, type);
+  if (waits !== undefined) return { type, status: true, reason: waitingForSetup, message: waits };
   return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
 };
 
@@ -113,7 +138,7 @@ export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPo
   const up = available + count(isInUse);
   const drafts = [
     accepted(observed),
-    ready(observed, up),
+    ready(observed, outcome, up),
     progressing(observed, outcome, up),
     ...scalingDrafts(observed),
   ];
