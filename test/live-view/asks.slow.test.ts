@@ -282,3 +282,29 @@ test("another site ends a dialog that was open before the view", async () => {
   await untilStatus(view, /^$/);
   await untilColour(view, "green");
 });
+
+// VIEW-13
+test("a headful browser, which would open windows on its screen, asks in the view as well", async () => {
+  await view.close();
+  const pool = await filledPool(stack.kernel, { headless: false, viewport: { width: 800, height: 500 } });
+  session = await stack.kernel.browserPools.acquire(pool.id, {});
+  const headful = await puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
+  page = (await headful.pages())[0] ?? (await headful.newPage());
+  await page.goto(siteUrl);
+  view = await openView(viewers, url());
+  await untilColour(view, "green");
+  await click(40);
+  await untilAsked();
+  await view.select("#ask-fields select", "3");
+  await confirm();
+  await untilHeard("choice four true");
+  // Chromium's own menu opens, and goes with the next click.
+  await click(40, 600, "right");
+  await click(40, 600);
+  await click(40, 600);
+  await eventually("a click is heard", async () => (await page.evaluate("pressed.at(-1)")) === "click" || undefined);
+  await click(220, 207);
+  await untilAsked();
+  await view.click("#ask-dialog [value=cancel]");
+  await headful.disconnect();
+});

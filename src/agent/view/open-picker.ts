@@ -68,6 +68,8 @@ export const watchPickers = ({ cdp, sessionId, asks, mask }: PickersDeps): { loo
   const call = { sessionId, timeoutMs };
   let timers: NodeJS.Timeout[] = [];
   let isLooking = false;
+  /** Rises with each answer: what was seen before may be closing. */
+  let answers = 0;
   let offered: { is: string; close(): void } | undefined;
 
   const press = (key: keyof typeof keyCodes): void => {
@@ -109,9 +111,11 @@ export const watchPickers = ({ cdp, sessionId, asks, mask }: PickersDeps): { loo
   const lookNow = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
+    const before = answers;
     // A page that hangs or goes away has no picker.
     const found = await find().catch(() => undefined);
     isLooking = false;
+    if (before !== answers) return;
     const is = JSON.stringify(found);
     if (offered && offered.is !== is) {
       offered.close();
@@ -123,6 +127,8 @@ export const watchPickers = ({ cdp, sessionId, asks, mask }: PickersDeps): { loo
     offered = mine;
     const done = (then: () => void): void => {
       if (offered === mine) offered = undefined;
+      answers += 1;
+      clear();
       then();
     };
     mine.close = asks.put({ ...masked(picker), site } as NewAsk, {
