@@ -42,7 +42,7 @@ const callAs = async (
 };
 
 const keyWith = async (list: readonly Permission[], projectId?: string): Promise<{ id: string; key: string }> => {
-  const body = { name: newId(), permissions: list, ...(projectId && { project_id: projectId }) };
+  const body = { name: `k-${newId()}`, permissions: list, ...(projectId && { project_id: projectId }) };
   const {
     status,
     text,
