@@ -14,6 +14,8 @@ export type Thing = {
   certificate?: "unknown" | "trusted";
   /** How a client answers, or gets by without an answer. */
   client?: string;
+  /** The full browser refuses it at times, and at times lets it wait. */
+  varies?: true;
 };
 
 const asks = (call: string): string =>
@@ -79,7 +81,7 @@ export const things: Thing[] = [
     run: `return await frames[0].eval("document.requestStorageAccess().then(() => 'granted')")`,
   },
   { name: "Bluetooth", run: asks("navigator.bluetooth.requestDevice({ acceptAllDevices: true })") },
-  { name: "USB", run: asks("navigator.usb.requestDevice({ filters: [] })") },
+  { name: "USB", run: asks("navigator.usb.requestDevice({ filters: [] })"), varies: true },
   { name: "HID", run: asks("navigator.hid.requestDevice({ filters: [] })") },
   { name: "`showOpenFilePicker`", run: asks("showOpenFilePicker()") },
   { name: "`showSaveFilePicker`", run: asks("showSaveFilePicker()") },
@@ -93,7 +95,7 @@ export const things: Thing[] = [
   { name: "`<input type=date>`", run: `field("date").showPicker(); return "returns"` },
   { name: "`<input type=color>`", run: `field("color").showPicker(); return "returns"` },
   { name: "`<input list>`", run: `field("list").showPicker(); return "returns"` },
-  { name: "`EyeDropper`", run: asks("new EyeDropper().open()") },
+  { name: "`EyeDropper`", run: asks("new EyeDropper().open()"), varies: true },
   { name: "context menu", after: "right_click" },
   { name: "full screen", run: asks("document.documentElement.requestFullscreen()") },
   { name: "pointer lock", run: asks("document.body.requestPointerLock()") },
