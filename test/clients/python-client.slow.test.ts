@@ -56,6 +56,21 @@ const addKnowledge = async (): Promise<void> => {
   } as never);
 };
 
+/** What a script of test/clients/python prints. */
+const run = async <Printed>(
+  script: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<Printed> => {
+  const { stdout } = await promisify(execFile)(python ?? "", [join(import.meta.dirname, "python", script), ...args], {
+    env: {
+      ...{ ...process.env, PYTHONDONTWRITEBYTECODE: "1", KERNEL_BASE_URL: stack.url, KERNEL_API_KEY: stack.api_key },
+      ...env,
+    },
+  });
+  return JSON.parse(stdout) as Printed;
+};
+
 type Walked = { problems: string[]; not_called: string[]; called: string[] };
 
 // HTTP-40
@@ -64,19 +79,25 @@ test.skipIf(!python)(
   async () => {
     const { port } = site.address() as AddressInfo;
     await addKnowledge();
-    const env = {
-      ...process.env,
-      PYTHONDONTWRITEBYTECODE: "1",
-      KERNEL_BASE_URL: stack.url,
-      KERNEL_API_KEY: stack.api_key,
+    const { problems, not_called, called } = await run<Walked>("walk.py", [], {
       SITE: `http://${ownAddress()}:${port}/`,
       KNOWN: known,
-    };
-    const { stdout } = await promisify(execFile)(python ?? "", [join(import.meta.dirname, "python/walk.py")], { env });
-    const { problems, not_called, called } = JSON.parse(stdout) as Walked;
+    });
     expect(problems).toEqual([]);
     expect(not_called).toEqual([]);
     expect(called.length).toBeGreaterThan(80);
+  },
+  walkedWithinMs,
+);
+
+// HTTP-6, HTTP-32
+test.skipIf(!python)(
+  "has no field that is dropped without a word",
+  async () => {
+    const fields = join(import.meta.dirname, "sdk-fields.json");
+    const { probes, dropped } = await run<{ probes: number; dropped: string[] }>("probes.py", [fields]);
+    expect(dropped).toEqual([]);
+    expect(probes).toBeGreaterThan(200);
   },
   walkedWithinMs,
 );

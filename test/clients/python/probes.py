@@ -1,0 +1,95 @@
+"""Sends every field and parameter that the public Python client has and the service's document has not, each alone, and prints as JSON
+which of them were dropped: neither refused by name nor told of in X-Ignored-Fields.
+
+Environment: KERNEL_BASE_URL, KERNEL_API_KEY. Argument: the file with the client's fields, by operation.
+"""
+
+import json
+import os
+import re
+import sys
+
+import httpx
+import kernel
+
+client = kernel.Kernel(base_url=os.environ["KERNEL_BASE_URL"], max_retries=3, timeout=60)
+document = client.get("/openapi.json", cast_to=object)
+
+# Refused whatever is in the body.
+always_refused = {"not_implemented", "not_supported_here", "item_not_editable", "conflict"}
+
+
+def resolved(schema):
+    while "$ref" in schema:
+        found = document
+        for step in schema["$ref"].split("/")[1:]:
+            found = found[step]
+        schema = found
+    return schema
+
+
+def is_known(schema, steps) -> bool:
+    """Whether the schema has a place such as vaults[].name."""
+    schema = resolved(schema)
+    if not steps:
+        return True
+    if any(is_known(part, steps) for kind in ("anyOf", "oneOf", "allOf") for part in schema.get(kind, [])):
+        return True
+    name = re.sub(r"\W+$", "", steps[0])
+    if name not in schema.get("properties", {}):
+        return False
+    inner = resolved(schema["properties"][name])
+    return is_known(inner.get("items", {}) if steps[0].endswith("[]") else inner, steps[1:])
+
+
+def body_with(steps):
+    if not steps:
+        return "x"
+    name, inner = re.sub(r"\W+$", "", steps[0]), body_with(steps[1:])
+    if steps[0].endswith("[]"):
+        inner = [inner]
+    if steps[0].endswith("{}"):
+        inner = {"any": inner}
+    return {name: inner}
+
+
+def answer_to(method: str, path: str, **options) -> httpx.Response:
+    try:
+        return getattr(client, method.lower())(path, cast_to=httpx.Response, **options)
+    except kernel.APIStatusError as error:
+        return error.response
+
+
+def is_told(response: httpx.Response, name: str) -> bool:
+    if response.headers.get("x-ignored-fields"):
+        return name in response.headers["x-ignored-fields"]
+    if response.status_code < 400:
+        return False
+    error = response.json()
+    return name in response.text or error["code"] in always_refused
+
+
+probes, dropped = 0, []
+with open(sys.argv[1]) as file:
+    fields_of = json.load(file)
+for operation, fields in fields_of.items():
+    method, template = operation.split(" ")
+    described = document["paths"][template][method.lower()]
+    path = re.sub(r"\{\w+\}", "none", template)
+    parameters = {resolved(one)["name"] for one in described.get("parameters", [])}
+    contents = described.get("requestBody", {}).get("content", {})
+    schema = next(iter(contents.values()), {}).get("schema", {})
+    for name in fields.get("query", []):
+        if name in parameters:
+            continue
+        probes += 1
+        if not is_told(answer_to(method, path, options={"params": {name: "x"}}), name):
+            dropped.append(f"{operation} ?{name}")
+    for place in fields.get("body", []):
+        steps = place.split(".")
+        if is_known(schema, steps):
+            continue
+        probes += 1
+        if not is_told(answer_to(method, path, body=body_with(steps)), re.sub(r"\W+$", "", steps[0])):
+            dropped.append(f"{operation} {place}")
+print(json.dumps({"probes": probes, "dropped": dropped}))
