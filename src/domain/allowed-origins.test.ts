@@ -29,6 +29,9 @@ test("an origin is written as browsers write it", () => {
   expect(originProblems([a, "https://b.test:443"], "x")).toEqual([
     { path: "x[1]", message: "write it as browsers do: https://b.test" },
   ]);
+  expect(originProblems(["https://xn--bcher-kva.test", "https://a.xn--0.test"], "x")).toEqual([
+    { path: "x[1]", message: "has an xn-- label that is no internationalised name" },
+  ]);
   expect(originProblems(undefined, "x")).toEqual([]);
 });
 

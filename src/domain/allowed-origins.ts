@@ -1,5 +1,6 @@
 /** Which origins an item may be filled into (ITEM-38). A list that is left out allows any page, an empty one none. */
 import type { Problem } from "./problem.ts";
+import { hasSoundLabels } from "./punycode.ts";
 
 type Origins = readonly string[] | undefined;
 
@@ -12,9 +13,13 @@ export const commonOrigins = (lists: readonly Origins[]): string[] | undefined =
 /** Fills compare origins letter by letter. An origin in a form that no browser uses would match no page, so it is a problem. */
 export const originProblems = (origins: Origins, path: string): Problem[] =>
   (origins ?? []).flatMap((origin, index) => {
-    const written = URL.parse(origin)?.origin;
-    const message = `write it as browsers do: ${written ?? "https://host"}`;
-    return written === origin ? [] : [{ path: `${path}[${index}]`, message }];
+    const url = URL.parse(origin);
+    const isName = url === null || hasSoundLabels(url.hostname);
+    if (isName && url?.origin === origin) return [];
+    const message = isName
+      ? `write it as browsers do: ${url?.origin ?? "https://host"}`
+      : "has an xn-- label that is no internationalised name";
+    return [{ path: `${path}[${index}]`, message }];
   });
 
 /** One problem for each origin of `own` beyond a limit. `of`: the limit's owner, e.g. `credential shop`. */
