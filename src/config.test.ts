@@ -17,7 +17,7 @@ test("the organization's limits are 50 pooled sessions, a fill rate of 25 and se
       vaults: 500,
     },
     extensionBytesPerProject: 1_073_741_824,
-    policyBytesPerProject: 67_108_864,
+    policyBytesPerProject: 134_217_728,
   };
   expect(readConfig({}).limits).toEqual({
     pooledSessions: 50,

@@ -133,7 +133,7 @@ const Environment = z.object({
   BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT: whole(1_073_741_824, 1).describe(
     "Bytes of all archives of extensions of a project.",
   ),
-  BROWSERPOOL_POLICY_BYTES_PER_PROJECT: whole(67_108_864, 1).describe(
+  BROWSERPOOL_POLICY_BYTES_PER_PROJECT: whole(134_217_728, 1).describe(
     "Bytes of the Chrome policies that pools of a project keep in ConfigMaps, each of which counts as 700 KiB.",
   ),
   BROWSERPOOL_PROJECT_REQUESTS_PER_SECOND: whole(500, 1).describe(

@@ -1,50 +1,16 @@
 /** What one request with the worst body of its route's bounds makes the API do. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { z } from "zod";
-import { defaultBodyEntries, maxBodyNames } from "../../src/http/body-entries.ts";
+import { maxBodyNames } from "../../src/http/body-entries.ts";
 import type { Route } from "../../src/http/route.ts";
-import { routeTable } from "../../src/http/route-table.ts";
-import { isObjectSchema } from "../../src/resources/zod-shape.ts";
 import { type OrgApi, startOrgApi } from "../org/org-api.ts";
 import { unboundedCallers } from "../support/simulated-node/simulated-cluster.ts";
+import { boundsOf, named, pathOf, repeated, withBody, worstBodies } from "../support/worst-bodies.ts";
 
 let api: OrgApi;
 beforeAll(async () => {
   api = await startOrgApi(unboundedCallers);
 });
 afterAll(() => api?.[Symbol.asyncDispose]());
-
-const withBody = routeTable.filter(({ body, upload }) => body && !upload);
-
-const boundsOf = ({ bodyLimit = 1024 * 1024, bodyEntries = defaultBodyEntries }: Route) => ({
-  bytes: bodyLimit,
-  entries: bodyEntries,
-});
-const fieldsOf = ({ body }: Route): string[] =>
-  isObjectSchema(body as z.ZodType) ? Object.keys((body as z.ZodObject).shape) : ["a", "b"];
-const repeated = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: Math.max(1, Math.floor(count)) }, (_, index) => make(index));
-const named = (count: number, bytes: number): Record<string, number> =>
-  Object.fromEntries(repeated(count, (index) => [`!${index}`.padEnd(bytes, "!"), 0]));
-
-/** Bodies within the bounds, in which every field has as much as there is room for, of what it does not take. */
-const worstBodies = (route: Route): Record<string, object> => {
-  const fields = fieldsOf(route);
-  const { bytes, entries } = boundsOf(route);
-  const [byteShare, entryShare] = [(bytes * 0.9) / fields.length, (entries * 0.9) / fields.length - 2];
-  const nameShare = Math.min(maxBodyNames * 0.9, entries * 0.9) / fields.length - 2;
-  const each = (value: unknown): object => Object.fromEntries(fields.map((field) => [field, value]));
-  return {
-    "long texts": each("!".repeat(byteShare)),
-    "long lists": each(repeated(entryShare, () => ({}))),
-    "long lists of texts": each(repeated(entryShare, () => "!".repeat(Math.max(1, byteShare / entryShare - 4)))),
-    "many names": each(named(nameShare, Math.max(1, byteShare / nameShare - 6))),
-    "unknown fields": { ...named(Math.min(entries, maxBodyNames) - 50, 20), ...each({}) },
-  };
-};
-
-/** With names of objects that are not there. */
-const pathOf = ({ path }: Route): string => path.replace(/\{\w+\}/g, "nothing");
 
 const send = async (route: Route, body: string): Promise<{ status: number; text: string }> => {
   const answer = await fetch(api.url + pathOf(route), {
