@@ -441,8 +441,8 @@ export const servicesMistakes: readonly KeptMistake[] = [
     kind: "missing check",
     breaks: "a page of any origin that shows an allowed site in a frame gets that site's password typed into it",
     file: "fill/choose-targets.ts",
-    find: '  for (let each: Frame | undefined = frame; each; each = each.parent)\n    if (!allowed.includes(origins.get(each) ?? "")) return false;\n  return true;\n',
-    replace: '  return allowed.includes(origins.get(frame) ?? "");\n',
+    find: '    for (let each: Frame | undefined = allowed && frame; each; each = each.parent)\n      if (!allowed?.includes(origins.get(each) ?? "")) return false;\n    return true;\n',
+    replace: '    return allowed?.includes(origins.get(frame) ?? "") ?? true;\n',
     foundBy: "src/fill/choose-targets.test.ts",
   },
   {
