@@ -90,7 +90,12 @@ export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<F
   server.maxConnections = maxConnections;
   server.on("connection", keep);
   server.on("request", (request, response) => {
-    way.requests.serve(request, response).catch((error: unknown) => refuseRequest(request, response, failureOf(error)));
+    const { out, requests } = way;
+    requests.serve(request, response).catch((error: unknown) => {
+      const failure = failureOf(error);
+      if (failure.by === "host" && !out.tellsOfHosts) response.destroy();
+      else refuseRequest(request, response, failure);
+    });
   });
   server.on("connect", (request, client: Socket, head) => {
     serveTunnel(request, client, head).catch((error: unknown) => refuseTunnel(client, failureOf(error)));

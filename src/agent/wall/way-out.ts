@@ -28,6 +28,11 @@ export class Refused extends Error {}
 export class ParentFailed extends Error {}
 
 export type WayOut = {
+  /**
+   * Whether a page is told of a host that can't be reached. Without rules it finds its connection ended, as it would without a proxy: a request
+   * that fails must not succeed with an answer of ours.
+   */
+  tellsOfHosts: boolean;
   /** The proxy that takes connections to this target; undefined when they go directly. Throws `Refused`. */
   parentOf(target: Target): Promise<ParentProxy | undefined>;
   /** Opens a connection to the target itself. Rejects with `Refused`, or when the target can't be reached. */
@@ -118,6 +123,7 @@ export const createWayOut = (
     if (refusal !== undefined) throw new Refused(refusal);
   };
   return {
+    tellsOfHosts: given !== undefined,
     async parentOf(target) {
       check(target);
       const route = routes.find(({ matches }) => matchesAny(matches, target));
