@@ -42,5 +42,5 @@ const hitsOf = async (attempt: string, pool: PoolParams): Promise<number> => {
 // NETWORK-6, LEASE-13
 test("a user context with another proxy, or with none, gets through no wall", async () => {
   expect(await hitsOf("walled", { network: { allowed_hosts: ["allowed.test"] } })).toBe(0);
-  expect(await hitsOf("open", {})).toBeGreaterThan(3);
+  expect(await hitsOf("open", {})).toBeGreaterThan(0);
 });
