@@ -97,6 +97,8 @@ const startBrowserNode = ({ kube, dataDir, log }: NodeParts) =>
       PATH: process.env.PATH ?? "",
       NODE_COMPILE_CACHE: compileCacheOf(dataDir),
       BROWSERPOOL_CHROMIUM_HEADLESS: locatePrograms(process.env)["chromium-headless-shell"] ?? "",
+      // As in local mode: a browser with a policy needs files of its own. No port is left out.
+      BROWSERPOOL_OWN_PORTS: "",
     },
     log,
   });
