@@ -491,8 +491,8 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
 
 /** A default as the variable would have it. */
 const textOf = (fallback: unknown): string => {
-  if (typeof fallback !== "object" || fallback === null) return fallback === undefined ? "" : String(fallback);
-  if (Array.isArray(fallback)) return fallback.join(",");
+  // The text of a list has its commas.
+  if (typeof fallback !== "object" || fallback === null || Array.isArray(fallback)) return String(fallback ?? "");
   return Object.entries(fallback)
     .map(([name, count]) => `${name}=${count}`)
     .join(",");

@@ -25,7 +25,7 @@ import {
 } from "./diagnose.ts";
 import { freeName } from "./free-name.ts";
 import type { NewBrowser } from "./lease-store.ts";
-import { type LeaseRecord, notGenuine, SessionRequest, unauthorized } from "./records.ts";
+import { type LeaseRecord, notGenuine, requestOf, unauthorized } from "./records.ts";
 import type { Examined, Repair, RepairStore } from "./repair-store.ts";
 import { reportOutcome } from "./report-outcome.ts";
 
@@ -159,6 +159,6 @@ const hasEnded = (lease: LeaseRecord | undefined, { former, restored }: Repair):
 
 /** Reserves the name of a restored session again. When a later session has reserved it meanwhile, that session keeps it. */
 const reserveName = async ({ poolUid }: InspectTarget, lease: LeaseRecord, { names }: InspectDeps): Promise<void> => {
-  const { name, project } = SessionRequest.parse(JSON.parse(lease.request));
+  const { name, project } = requestOf(lease);
   if (name) await names.reserve(project, name, { poolUid, session: lease.session });
 };

@@ -117,6 +117,10 @@ export const SessionRequest = z.object({
 });
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
+/** The request of a lease, active or ended. Throws for a text that is none. */
+export const requestOf = ({ request }: { request: string }): SessionRequest =>
+  SessionRequest.parse(JSON.parse(request));
+
 /** Why a session ended. The API answers it while the ended lease is kept. */
 export type EndReason =
   | "released"

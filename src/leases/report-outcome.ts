@@ -1,6 +1,6 @@
 import type { AgentState } from "../protocol/agent-api.ts";
 import type { SiteReports } from "../redis/site-reports.ts";
-import { type AnyLease, SessionRequest } from "./records.ts";
+import { type AnyLease, requestOf } from "./records.ts";
 
 /**
  * Passes on what the agent tells of a session's first navigation, if its caller allows that. The agent tells the same again; the operator
@@ -13,7 +13,7 @@ export const reportOutcome = (
 ): void => {
   const outcome = state?.outcome;
   if (!reports || !lease || !outcome || outcome.session_id !== lease.session) return;
-  const { report, project } = SessionRequest.parse(JSON.parse(lease.request));
+  const { report, project } = requestOf(lease);
   if (report?.config !== lease.config) return;
   const { target, verdict } = outcome;
   reports.tell({ session: lease.session, project, recipe: report.recipe, target, verdict });

@@ -90,6 +90,14 @@ export const unusableTotpAnnotation = "browserpool.dev/unusable-totp";
 export const hasUnusableTotp = ({ metadata }: Credential): boolean =>
   metadata.annotations?.[unusableTotpAnnotation] !== undefined;
 
-/** Whether something of a login is stored, as far as the custom resource says. */
-export const storesLogin = (credential: Credential): boolean =>
-  credential.spec.valueKeys.some(isFieldName) || (credential.spec.totp && !hasUnusableTotp(credential));
+/** What of a login is stored, as far as the custom resource says. */
+export const declaredLogin = (credential: Credential): { valueNames: string[]; hasTotp: boolean } => ({
+  valueNames: credential.spec.valueKeys.filter(isFieldName).sort(),
+  hasTotp: credential.spec.totp && !hasUnusableTotp(credential),
+});
+
+/** Whether something is. */
+export const storesLogin = (credential: Credential): boolean => {
+  const { valueNames, hasTotp } = declaredLogin(credential);
+  return valueNames.length > 0 || hasTotp;
+};

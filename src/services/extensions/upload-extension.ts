@@ -10,7 +10,7 @@
  * stored with it. A replica that dies leaves an object that says until when its upload may take; the operator deletes it then.
  */
 import type { FileHandle } from "node:fs/promises";
-import { AppError, invalidInput } from "../../errors.ts";
+import { invalidInput } from "../../errors.ts";
 import { ArchiveRefused } from "../../extension-zip/archive-refused.ts";
 import { type CheckedExtension, checkExtensionZip } from "../../extension-zip/check-extension-zip.ts";
 import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "../../resources/extension.ts";
@@ -18,6 +18,7 @@ import type { UploadExtension } from "../../resources/extension-wire.ts";
 import { blobsFinalizer } from "../../resources/finalizers.ts";
 import { fetchObjects } from "../objects/fetch-object.ts";
 import { newId } from "../objects/new-id.ts";
+import { requireBytes } from "../objects/project-quota.ts";
 import { withFreeName } from "../objects/with-free-name.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -42,16 +43,17 @@ const checked = async (file: FileHandle, signal: AbortSignal): Promise<CheckedEx
 };
 
 /** Throws `conflict` when the archives of the project would have more bytes than they may (LIMIT-36). */
-const requireBytes = async (file: FileHandle, project: Project, { kube, config }: Deps): Promise<void> => {
-  const most = config.limits.extensionBytesPerProject;
+const requireRoom = async (file: FileHandle, project: Project, { kube, config }: Deps): Promise<void> => {
   const { size } = await file.stat();
   const extensions = await fetchObjects(extensionKind, project, { kube });
   const stored = extensions.reduce((sum, { spec }) => sum + (spec.archive?.sizeBytes ?? 0), 0);
-  if (stored + size > most)
-    throw new AppError(
-      "conflict",
-      `with this one the extensions of this project have ${stored + size} bytes, of ${most} at most: delete some, or have the administrator raise BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT`,
-    );
+  requireBytes({
+    what: "with this one the extensions of this project have",
+    bytes: stored + size,
+    most: config.limits.extensionBytesPerProject,
+    way: "delete some",
+    setting: "BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT",
+  });
 };
 
 const create = async (name: string | undefined, project: Project, { kube }: Deps): Promise<Extension> => {
@@ -99,7 +101,7 @@ export const uploadExtension = async (
   deps: Deps,
 ): Promise<StoredExtension> => {
   const manifest = await checked(file, signal);
-  await requireBytes(file, project, deps);
+  await requireRoom(file, project, deps);
   const extension = await reserve(request, project, deps);
   const untilLate = AbortSignal.any([signal, AbortSignal.timeout(storeMs)]);
   try {

@@ -1,5 +1,5 @@
 /**
- * How many objects of each kind a project may have (LIMIT-36). All projects share one etcd, which is full for everybody when it is full. This
+ * How many objects of each kind a project may have, and how many bytes (LIMIT-36). All projects share one etcd, which is full for everybody when it is full. This
  * holds for objects that HTTP makes; a ResourceQuota of the chart holds for all. Of requests at once a few more pass than there is room for.
  */
 import { AppError } from "../../errors.ts";
@@ -24,5 +24,24 @@ export const requireRoomFor = async <T extends KubeObject>(
   throw new AppError(
     "conflict",
     `this project has ${count} ${type.plural}, of ${most} at most: delete some, or have the administrator raise BROWSERPOOL_OBJECTS_PER_PROJECT`,
+  );
+};
+
+type Bytes = {
+  /** What has them, with its verb: `the extensions of this project have`. */
+  what: string;
+  bytes: number;
+  most: number;
+  /** What its user can do, and the setting that its administrator can raise. */
+  way: string;
+  setting: string;
+};
+
+/** Throws `conflict` when what a request adds to makes more bytes than a project may have. */
+export const requireBytes = ({ what, bytes, most, way, setting }: Bytes): void => {
+  if (bytes <= most) return;
+  throw new AppError(
+    "conflict",
+    `${what} ${bytes} bytes, of ${most} at most: ${way}, or have the administrator raise ${setting}`,
   );
 };

@@ -9,7 +9,7 @@ import {
 } from "../../domain/references.ts";
 import { AppError, invalidInput } from "../../errors.ts";
 import { parseLease } from "../../leases/lease-store.ts";
-import { SessionRequest } from "../../leases/records.ts";
+import { requestOf } from "../../leases/records.ts";
 import { BrowserSpec, browserKind, isOver } from "../../resources/browser.ts";
 import { BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
@@ -78,7 +78,7 @@ const holderOf = async (
   const texts = await Promise.all(owners.map(({ metadata }) => store.leaseTexts(metadata.uid)));
   for (const text of texts.flat()) {
     const { session, request } = parseLease(text);
-    const { name = session, changed, telemetry } = SessionRequest.parse(JSON.parse(request));
+    const { name = session, changed, telemetry } = requestOf({ request });
     const { profile, proxy_id: proxyId } = changed ?? {};
     const settings = {
       ...(profile?.id && { profile: { id: profile.id } }),

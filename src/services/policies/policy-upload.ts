@@ -12,6 +12,7 @@ import { configMaps } from "../../kube/resource-type.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../resources/browser-pool.ts";
 import { policyPartPrefix } from "../../resources/pool-policy.ts";
 import { newId } from "../objects/new-id.ts";
+import { requireBytes } from "../objects/project-quota.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type ChromePolicy, maxInlinePolicyBytes, maxPartBytes, packPolicy } from "./policy-parts.ts";
 
@@ -23,16 +24,17 @@ const isLarge = (policy: ChromePolicy): boolean => Buffer.byteLength(JSON.string
  * Throws `conflict` when the parts of the project's pools would have more bytes than they may (LIMIT-36). The pool's own parts count no
  * more: the new ones replace them.
  */
-const requireBytes = async (added: number, pool: NamespacedRef, { kube, config }: Deps): Promise<void> => {
+const requireRoom = async (added: number, pool: NamespacedRef, { kube, config }: Deps): Promise<void> => {
   const { items } = await kube.list(browserPoolKind, { namespace: pool.namespace });
   const others = items.filter(({ metadata }) => metadata.name !== pool.name);
   const parts = others.reduce((sum, { spec }) => sum + (spec.chromePolicyRef?.configMaps.length ?? 0), added);
-  const most = config.limits.policyBytesPerProject;
-  if (parts * maxPartBytes > most)
-    throw new AppError(
-      "conflict",
-      `chrome_policy: with this one the policies of this project's pools have ${parts * maxPartBytes} bytes, of ${most} at most: use smaller ones, or have the administrator raise BROWSERPOOL_POLICY_BYTES_PER_PROJECT`,
-    );
+  requireBytes({
+    what: "chrome_policy: with this one the policies of this project's pools have",
+    bytes: parts * maxPartBytes,
+    most: config.limits.policyBytesPerProject,
+    way: "use smaller ones",
+    setting: "BROWSERPOOL_POLICY_BYTES_PER_PROJECT",
+  });
 };
 
 /** Deletes parts. A part that can't be deleted now stays until its pool is deleted. Never throws. */
@@ -73,7 +75,7 @@ export const createPolicyUpload = (deps: Deps): PolicyUpload => {
   let stored: Awaited<ReturnType<typeof packPolicy>> | undefined;
   const store = async (policy: ChromePolicy, pool: NamespacedRef): Promise<typeof stored> => {
     const packed = await packPolicy(policy, pool, newId());
-    await requireBytes(packed.parts.length, pool, deps);
+    await requireRoom(packed.parts.length, pool, deps);
     stored = packed;
     // Wait for all writes before reporting a failure: no part may appear after the deletion.
     const writes = await Promise.allSettled(stored.parts.map((part) => deps.kube.create(configMaps, part)));

@@ -1,6 +1,6 @@
 import { AppError, unavailable } from "../../errors.ts";
 import type { Called } from "../../leases/agent-call.ts";
-import { SessionRequest } from "../../leases/records.ts";
+import { requestOf } from "../../leases/records.ts";
 import type { ReplayRecord } from "../../redis/replay-store.ts";
 import type { StartReplayBody } from "../../resources/replay-wire.ts";
 import { newId } from "../objects/new-id.ts";
@@ -80,7 +80,7 @@ export const startReplay = async (
   // Without a store it says so.
   if (!deps.config.blobs) await deps.blobs.check({ signal: AbortSignal.timeout(1000) });
   const { lease, poolUid } = found;
-  const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
+  const { project: projectId } = requestOf(lease);
   const startedMs = Date.now();
   const seconds = request.max_duration_in_seconds;
   const record: ReplayRecord = {

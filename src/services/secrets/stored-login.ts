@@ -12,8 +12,8 @@ import { secrets, typeMeta } from "../../kube/resource-type.ts";
 import {
   type Credential,
   credentialKind,
+  declaredLogin,
   hasOwnSecret,
-  hasUnusableTotp,
   isFieldName,
   totpEntry,
 } from "../../resources/credential.ts";
@@ -96,9 +96,8 @@ export const fetchLoginShape = async (credential: Credential, deps: Deps): Promi
  */
 export const listedLoginShape = async (credential: Credential, deps: Deps): Promise<Omit<LoginShape, "names">> => {
   if (!hasOwnSecret(credential)) return fetchLoginShape(credential, deps);
-  const { valueKeys, totp } = credential.spec;
-  const unusable = totp && hasUnusableTotp(credential);
-  return { valueNames: valueKeys.filter(isFieldName).sort(), hasTotp: totp && !unusable, hasUnusableTotp: unusable };
+  const login = declaredLogin(credential);
+  return { ...login, hasUnusableTotp: credential.spec.totp && !login.hasTotp };
 };
 
 const openSecret = (credential: Credential, secret: Secret | undefined, { secretsKeys }: Deps): Login => {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { AppError } from "../../errors.ts";
 import type { AgentPlace } from "../../leases/agent-call.ts";
-import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
+import { type LeaseRecord, requestOf } from "../../leases/records.ts";
 import { readOnlyView, sessionHeader, viewHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import type { UpgradePath } from "../../protocol/agent-proof.ts";
@@ -61,7 +61,7 @@ const sessionOf = async (
     over.set(key, true);
     throw sessionOver(sessionId);
   }
-  const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
+  const { project: projectId } = requestOf(lease);
   return { lease, poolUid, projectId };
 };
 

@@ -1,6 +1,6 @@
 import type { SessionConfig } from "../../domain/browser-config.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
-import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, requestOf, type SessionRequest } from "../../leases/records.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
 import { fromWire, type Wire } from "../../resources/wire.ts";
 import type { ServiceDeps } from "../service-deps.ts";
@@ -26,5 +26,4 @@ export const sessionTelemetry = async (
   lease: AnyLease,
   poolUid: string,
   deps: Pick<ServiceDeps, "store">,
-): Promise<Telemetry | undefined> =>
-  telemetryOf(await configOf(lease, poolUid, deps), SessionRequest.parse(JSON.parse(lease.request)));
+): Promise<Telemetry | undefined> => telemetryOf(await configOf(lease, poolUid, deps), requestOf(lease));

@@ -4,14 +4,14 @@
  * creation does. Ending a session shows nothing of it, and needs `browsers:use` alone.
  */
 import { AppError } from "../../errors.ts";
-import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, requestOf } from "../../leases/records.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project } from "../projects/projects.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import { type FoundSession, findSession } from "./find-session.ts";
 
-const hasVaults = ({ request }: Pick<AnyLease, "request">): boolean => {
-  const { with_vaults = false, vaults = [] } = SessionRequest.parse(JSON.parse(request));
+const hasVaults = (lease: Pick<AnyLease, "request">): boolean => {
+  const { with_vaults = false, vaults = [] } = requestOf(lease);
   return with_vaults || vaults.length > 0;
 };
 

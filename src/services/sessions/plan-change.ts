@@ -2,7 +2,7 @@
 import type { RunningChange } from "../../domain/browser-update.ts";
 import { referencesOf, resolveReferences } from "../../domain/references.ts";
 import { AppError } from "../../errors.ts";
-import { SessionRequest } from "../../leases/records.ts";
+import { requestOf, type SessionRequest } from "../../leases/records.ts";
 import type { BrowserChange } from "../../protocol/browser-change.ts";
 import type { ParentProxy } from "../../protocol/browser-setup.ts";
 import type { WebProxy } from "../../resources/proxy.ts";
@@ -33,7 +33,7 @@ export const refuseSecondProfile = async (
   deps: ServiceDeps,
 ): Promise<void> => {
   if (!profile) return;
-  const { changed } = SessionRequest.parse(JSON.parse(lease.request));
+  const { changed } = requestOf(lease);
   const present = changed?.profile ?? (await configOf(lease, poolUid, deps))?.profile;
   if (present)
     throw new AppError(

@@ -1,6 +1,6 @@
 import { AppError } from "../../errors.ts";
 import { freeName } from "../../leases/free-name.ts";
-import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, requestOf } from "../../leases/records.ts";
 import { type Release, releaseLease } from "../../leases/release-lease.ts";
 import type { BrowserPool } from "../../resources/browser-pool.ts";
 import { wireName } from "../../resources/identity.ts";
@@ -33,7 +33,7 @@ const isOnDemand = async (
 ): Promise<boolean> => {
   if (!spec.serveOnDemand) return false;
   const lease = await store.lease(metadata.uid, session);
-  return lease !== undefined && SessionRequest.parse(JSON.parse(lease.request)).on_demand === true;
+  return lease !== undefined && requestOf(lease).on_demand === true;
 };
 
 /**

@@ -1,6 +1,5 @@
 import type { SessionConfig } from "../../domain/browser-config.ts";
-import type { AnyLease } from "../../leases/records.ts";
-import { SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, requestOf, type SessionRequest } from "../../leases/records.ts";
 import { signLiveViewToken, signSessionToken } from "../../protocol/session-token.ts";
 import type { Session } from "../../resources/session-wire.ts";
 import { Telemetry } from "../../resources/telemetry.ts";
@@ -90,7 +89,7 @@ const answerWith = async (
   policy: (config: SessionConfig | undefined, poolUid: string) => ReturnType<typeof policyOf>,
   { lease, baseUrl, deps }: Asked,
 ): Promise<Session> => {
-  const request = SessionRequest.parse(JSON.parse(lease.request));
+  const request = requestOf(lease);
   const config = await configOf(lease, request.pool.uid, deps);
   const telemetry = telemetryOf(config, request);
   const { changed } = request;

@@ -4,7 +4,7 @@ import { wireProblems } from "../../domain/problem.ts";
 import { referencesOf } from "../../domain/references.ts";
 import { mergeTelemetry } from "../../domain/telemetry-merge.ts";
 import { AppError, invalidInput } from "../../errors.ts";
-import { type LeaseRecord, SessionRequest } from "../../leases/records.ts";
+import { type LeaseRecord, requestOf, type SessionRequest } from "../../leases/records.ts";
 import type { NameOwner } from "../../redis/session-names.ts";
 import { retryBriefly } from "../../redis/while-unavailable.ts";
 import { BrowserPoolSpec } from "../../resources/browser-pool.ts";
@@ -60,9 +60,6 @@ const after = (present: SessionRequest, { request, config, running }: Update): S
     ...(running && { changed: { ...present.changed, ...running.changed } }),
   };
 };
-
-const requestOf = ({ request }: Pick<LeaseRecord, "request">): SessionRequest =>
-  SessionRequest.parse(JSON.parse(request));
 
 const write = async (
   { lease, poolUid }: FoundSession,

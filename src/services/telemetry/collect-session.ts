@@ -13,7 +13,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentStreamBroken, type AgentStreams } from "../../leases/agent-stream.ts";
-import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, requestOf } from "../../leases/records.ts";
 import { telemetryPath } from "../../protocol/telemetry-api.ts";
 import type { Collected } from "../../redis/collect-claims.ts";
 import type { KeptEvent, TelemetryBounds, TelemetryStore } from "../../redis/telemetry-store.ts";
@@ -175,7 +175,7 @@ const noteEnd = async (
   signal: AbortSignal,
 ): Promise<void> => {
   if (!lease) return;
-  const { project: projectId } = SessionRequest.parse(JSON.parse(lease.request));
+  const { project: projectId } = requestOf(lease);
   const kept = {
     projectId,
     seconds: settings?.storage?.enabled ? config.keptTelemetry.session.seconds : keptAfterEndSeconds,

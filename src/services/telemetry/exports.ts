@@ -3,7 +3,7 @@
  * is in Redis. Each destination has one exporter and one gate here, while a session exports to it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, requestOf } from "../../leases/records.ts";
 import type { ExportCursors } from "../../redis/export-cursors.ts";
 import type { TelemetryStore } from "../../redis/telemetry-store.ts";
 import { whileUnavailable } from "../../redis/while-unavailable.ts";
@@ -84,7 +84,7 @@ export const createExports = (deps: ExportsDeps): Exports => {
     { session, lease, wanted }: { session: string; lease: AnyLease; wanted: string },
     signal: AbortSignal,
   ): Promise<Running> => {
-    const { project: projectId, pool, on_demand } = SessionRequest.parse(JSON.parse(lease.request));
+    const { project: projectId, pool, on_demand } = requestOf(lease);
     const project = deps.projects.list().find(({ id }) => id === projectId);
     if (!project) throw new Error("the project of the session is gone");
     const { name: id, uid = "", namespace = "" } = (await fetchDestination(wanted, project, deps)).metadata;

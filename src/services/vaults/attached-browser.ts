@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import { type AnyLease, SessionRequest } from "../../leases/records.ts";
+import { type AnyLease, requestOf, type SessionRequest } from "../../leases/records.ts";
 import { purposeHeader, sessionHeader } from "../../protocol/agent-api.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../protocol/agent-key.ts";
 import { createdAt, wireId } from "../../resources/identity.ts";
@@ -33,7 +33,7 @@ export const fetchBrowser = async (browserId: string, project: Project, deps: Se
 
 /** Throws `vault_not_attached` for a browser without the vault; a browser of a pool never has one. */
 export const requireAttached = (vault: Vault, { session, request, created_at }: AnyLease): void => {
-  if (!isAttached(vault, SessionRequest.parse(JSON.parse(request)), created_at))
+  if (!isAttached(vault, requestOf({ request }), created_at))
     throw new AppError(
       "vault_not_attached",
       `vault ${wireId(vault)} is not attached to browser ${session}; vaults are given when a browser is created`,

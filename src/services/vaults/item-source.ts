@@ -26,12 +26,13 @@ export const findSources = async (items: VaultItem[], project: Project, deps: De
   });
 };
 
-const shaped = async (source: CredentialSource, shapeOf: typeof listedLoginShape, deps: Deps): Promise<ItemSource> =>
+/** Adds the names of the credential's values. `shapeOf`: how they are found; left out, in its Secret. */
+export const withShape = async (
+  source: CredentialSource,
+  deps: Deps,
+  shapeOf: typeof listedLoginShape = fetchLoginShape,
+): Promise<ItemSource> =>
   source.is === "credential" ? { is: "stored", login: await shapeOf(source.credential, deps) } : source;
-
-/** Adds the names of the credential's values, from its Secret. */
-export const withShape = (source: CredentialSource, deps: Deps): Promise<ItemSource> =>
-  shaped(source, fetchLoginShape, deps);
 
 /** The source of an item, for an answer about it alone. */
 export const itemSource = async (item: VaultItem, project: Project, deps: Deps): Promise<ItemSource> => {
@@ -41,4 +42,4 @@ export const itemSource = async (item: VaultItem, project: Project, deps: Deps):
 
 /** The source of each item, in the order of the items, for a list. */
 export const listedSources = async (items: VaultItem[], project: Project, deps: Deps): Promise<ItemSource[]> =>
-  Promise.all((await findSources(items, project, deps)).map(({ source }) => shaped(source, listedLoginShape, deps)));
+  Promise.all((await findSources(items, project, deps)).map(({ source }) => withShape(source, deps, listedLoginShape)));
