@@ -49,6 +49,13 @@ const framing = ({ headers }: IncomingMessage): string[] => {
   return headers["content-length"] === undefined ? [] : ["Content-Length", headers["content-length"]];
 };
 
+/** The URL of a request, as a server gets it: without what concerns the browser alone. */
+const urlOf = (written: string): URL | null => {
+  const url = URL.parse(written);
+  if (url) Object.assign(url, { username: "", password: "", hash: "" });
+  return url;
+};
+
 const targetOf = (url: URL): Target | undefined => {
   const host = canonicalHost(url.hostname);
   return host && { ...host, port: Number(url.port || 80) };
@@ -117,7 +124,8 @@ const exchangeOf = ({ request, response, url, target }: Asked, parent: ParentPro
     to: {
       host: target.host,
       port: target.port,
-      path: parent ? `http://${url.host}${url.pathname}${url.search}` : `${url.pathname}${url.search}`,
+      // Cut from the whole: `url.search` is empty for a lone question mark, which the server shall see.
+      path: parent ? url.href : url.href.slice(url.origin.length),
       headers: [
         "Host",
         url.host,
@@ -150,7 +158,7 @@ export const createForwardRequest = (wayOut: WayOut): ForwardRequest => {
   const pools = createPools(wayOut);
   return {
     async serve(request, response) {
-      const url = URL.parse(request.url ?? "");
+      const url = urlOf(request.url ?? "");
       const target = url?.protocol === "http:" ? targetOf(url) : undefined;
       if (!url || !target)
         return refuseRequest(request, response, { status: 400, reason: "only http URLs and CONNECT are taken here" });

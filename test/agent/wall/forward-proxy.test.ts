@@ -38,6 +38,19 @@ describe("a plain request", () => {
     ]);
   });
 
+  test.each([
+    ["/a?", "/a?"],
+    ["/?x=%20%3f", "/?x=%20%3f"],
+    ["", "/"],
+    ["?b", "/?b"],
+    ["/a?#part", "/a?"],
+  ])("for the path %j asks the server for %s", async (written, asked) => {
+    await using server = await startRawServer((socket) => socket.write(hello));
+    await using proxy = await startTestProxy();
+    await proxy.send(`GET http://ann:pw@${server.host}${written} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(server.received[0]).toMatch(`GET ${asked} HTTP/1.1\r\nHost: ${server.host}\r\n`);
+  });
+
   const inner = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
   test.each([
     ["a length that Connection names", ["Connection: close, content-length", `Content-Length: ${inner.length}`], inner],
