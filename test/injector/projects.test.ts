@@ -48,6 +48,7 @@ const round = (one: Project, parts: { kube: Kube } = { kube }): Promise<Requeue 
     projects: { get: () => one.namespace },
     types: createResourceTypes(parts.kube),
     wanted,
+    quotasFromMs: 0,
     gate: one.gate,
     record: ({ reason }) => one.told.push(reason),
     lead: { check: () => undefined },

@@ -5,6 +5,9 @@
  *                                  ▲                 │               └─ one fails ──► Event, retry after a back-off
  *                                  │                 └─ others have pods there ──► Event, look again after half a minute
  *                                  └── every ten minutes
+ *
+ * Quotas on objects of our own kinds come a minute and a half after this replica began to lead. A cluster looks for new kinds every half a minute; a quota
+ * that was made before it knew them is counted minutes later, and refuses all that it would count until then.
  */
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
@@ -27,14 +30,20 @@ type ProjectControllerDeps = {
   gate: ProjectGate;
   meter?: WorkMeter | undefined;
   log: Logger;
+  /** From the begin of the lead to quotas on objects of our own kinds, ms. */
+  quotasAfterMs?: number;
 };
+
+/** A cluster that has just learned our kinds counts them by then, ms: it looks every 30 s, and takes up to 30 s to read what it has found. */
+const kindsCountedMs = 90_000;
 
 /** Projects that are reconciled at the same time; each takes one call for each object. */
 const concurrency = 4;
 
 /** Resolves when this replica no longer leads and the queue and the watch have stopped. */
 export const runProjectController = async (deps: ProjectControllerDeps, lead: Lead): Promise<void> => {
-  const { kube, gate, log } = deps;
+  const { kube, gate, log, quotasAfterMs = kindsCountedMs } = deps;
+  const quotasFromMs = performance.now() + quotasAfterMs;
   const predicate = createSpecPredicate();
   const projects = startReflector({
     kube,
@@ -60,7 +69,7 @@ export const runProjectController = async (deps: ProjectControllerDeps, lead: Le
     meter: deps.meter,
     async work(name) {
       await projects.synced(lead.signal);
-      return reconcileProject(name, { ...deps, projects, types, record, lead });
+      return reconcileProject(name, { ...deps, quotasFromMs, projects, types, record, lead });
     },
   });
   await whenLeadEnds(lead);

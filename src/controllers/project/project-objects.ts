@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { projectLabel } from "../../resources/identity.ts";
+import { apiGroup } from "../../resources/kind.ts";
 import { checkValue } from "../check-value.ts";
 import { readYamlFile } from "../yaml-file.ts";
 
@@ -42,6 +43,14 @@ const ObjectDocument = z.looseObject({
 
 // YAML can hold anything; whatever `kind` is, the caller compares it.
 const kindOf = (document: unknown): unknown => (document as { kind?: unknown } | null)?.kind;
+
+/** Whether this is a quota on objects of our own kinds. */
+export const countsOwnKinds = (object: ProjectObject): boolean => {
+  const { spec } = object as { spec?: { hard?: object } };
+  return (
+    object.kind === "ResourceQuota" && Object.keys(spec?.hard ?? {}).some((key) => key.endsWith(`.${apiGroup.group}`))
+  );
+};
 
 /** Parses the documents of a file. Throws an `Error` that names each bad field. `where`: the file. */
 export const checkProjectObjects = (documents: unknown[], where: string): ProjectObjects => {

@@ -9,13 +9,15 @@ import type { Requeue } from "../../kube/work-queue.ts";
 import type { Logger } from "../../log.ts";
 import type { ProjectGate } from "../start-gate.ts";
 import { fieldManager, whyLeftAlone } from "./adoption.ts";
-import type { ProjectObject, ProjectObjects } from "./project-objects.ts";
+import { countsOwnKinds, type ProjectObject, type ProjectObjects } from "./project-objects.ts";
 
 export type ReconcileProjectDeps = {
   kube: Pick<Kube, "apply" | "get" | "list">;
   projects: Pick<Reflector<Namespace>, "get">;
   types: ResourceTypes;
   wanted: ProjectObjects;
+  /** Quotas on objects of our own kinds are applied from then on, by `performance.now()`. */
+  quotasFromMs: number;
   gate: ProjectGate;
   record: RecordEvent;
   lead: Pick<Lead, "check">;
@@ -46,14 +48,11 @@ const applyLabels = async (name: string, { kube, wanted }: ReconcileProjectDeps)
   if (Object.keys(labels).length > 0) await kube.apply(namespaces, { metadata: { name, labels } }, { fieldManager });
 };
 
-/** Applies all labels and objects, also after a failure; returns the failures as text. */
-const applyAll = async (name: string, deps: ReconcileProjectDeps): Promise<string[]> => {
+/** Applies the labels and these objects, also after a failure; returns the failures as text. */
+const applyAll = async (name: string, objects: ProjectObject[], deps: ReconcileProjectDeps): Promise<string[]> => {
   const steps: [what: string, apply: () => Promise<void>][] = [
     [`labels of Namespace ${name}`, () => applyLabels(name, deps)],
-    ...deps.wanted.objects.map((object): (typeof steps)[number] => [
-      nameOf(object),
-      () => applyObject(object, name, deps),
-    ]),
+    ...objects.map((object): (typeof steps)[number] => [nameOf(object), () => applyObject(object, name, deps)]),
   ];
   const failures: string[] = [];
   for (const [what, apply] of steps) {
@@ -72,7 +71,7 @@ const warn = (namespace: Namespace, { reason, note }: { reason: string; note: st
 };
 
 /**
- * One round for one project; `name`: of its namespace. Safe to repeat. When all is applied, it allows browsers in the namespace;
+ * One round for one project; `name`: of its namespace. Safe to repeat. When all is applied, but quotas that come later, it allows browsers in the namespace;
  * when something fails, it allows none and throws. A namespace that must be left alone is not touched.
  */
 export const reconcileProject = async (name: string, deps: ReconcileProjectDeps): Promise<Requeue | undefined> => {
@@ -86,14 +85,17 @@ export const reconcileProject = async (name: string, deps: ReconcileProjectDeps)
     gate.close(name, whyNot);
     return { requeueAfterMs: lookAgainMs };
   }
-  const failures = await applyAll(name, deps);
+  const { objects } = deps.wanted;
+  const untilQuotasMs = deps.quotasFromMs - performance.now();
+  const present = untilQuotasMs > 0 ? objects.filter((object) => !countsOwnKinds(object)) : objects;
+  const failures = await applyAll(name, present, deps);
   // What is no project any more was closed meanwhile, and stays so.
   const now = projects.get({ name });
   if (!now || now.metadata.deletionTimestamp) return undefined;
   if (failures.length === 0) {
     if (!isOpen) log.info({ namespace: name }, "the project's objects are in place");
     gate.open(name);
-    return { requeueAfterMs: repeatMs };
+    return { requeueAfterMs: present.length < objects.length ? untilQuotasMs : repeatMs };
   }
   const why = failures.join("; ").slice(0, maxWhy);
   gate.close(name, `its project's objects can't be applied: ${why}`);

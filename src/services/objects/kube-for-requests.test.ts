@@ -9,8 +9,7 @@ import { kubeForRequests } from "./kube-for-requests.ts";
 const seen = async (error: Error): Promise<unknown[]> => {
   const fails = () => Promise.reject(error);
   const methods = ["get", "list", "create", "replace", "patch", "delete", "apply"] as const;
-  const failing = Object.fromEntries(methods.map((name) => [name, fails])) as unknown as Kube;
-  const kube = kubeForRequests(failing, {}, 0);
+  const kube = kubeForRequests(Object.fromEntries(methods.map((name) => [name, fails])) as unknown as Kube);
   const calls = methods.map((name) =>
     (kube[name] as (...asked: unknown[]) => Promise<unknown>)(secrets, { metadata: {} }),
   );
@@ -67,13 +66,4 @@ test("what a use case handles itself stays as it is", async () => {
     new Error("a bug"),
   ])
     expect(new Set(await seen(error))).toEqual(new Set([error]));
-});
-
-// LIMIT-36
-test("an object waits until the quota of a new installation is counted", async () => {
-  const uncounted = forbidden('vaults "a" is forbidden: status unknown for quota: browserpool-objects');
-  const answers = [() => Promise.reject(uncounted), () => Promise.reject(uncounted), async () => "made"];
-  const create = () => answers.shift()?.();
-  const kube = kubeForRequests({ create } as unknown as Kube);
-  expect(await kube.create(secrets, { metadata: { name: "a", namespace: "n" } })).toBe("made");
 });

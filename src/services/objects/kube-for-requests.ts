@@ -1,7 +1,6 @@
 import { AppError, unavailable } from "../../errors.ts";
 import type { Kube } from "../../kube/client.ts";
 import { isTransient, KubeError } from "../../kube/kube-error.ts";
-import { doubling, retry } from "../../retry.ts";
 import { type ObjectBounds, requireRoomFor } from "./project-quota.ts";
 
 /** etcd refuses values above its limit; the API server reports that as an internal error. */
@@ -19,12 +18,6 @@ const isAboveQuota = ({ reason, message }: KubeError): boolean =>
   reason === "Forbidden" && message.includes("exceeded quota: ");
 const isQuotaUncounted = ({ reason, message }: KubeError): boolean =>
   reason === "Forbidden" && message.includes("status unknown for quota: ");
-
-/**
- * How long a request waits for a new quota to be counted, ms: a cluster notices new kinds every half a minute, so a new installation has
- * quotas before they are counted.
- */
-const quotaWaitMs = 45_000;
 
 /** Translates an error of the Kubernetes API for the caller of a request. Errors that a use case handles itself stay unchanged. */
 const translate = (error: unknown): unknown => {
@@ -46,9 +39,9 @@ const translate = (error: unknown): unknown => {
 
 /**
  * The same client with errors that a caller may see: an outage becomes `unavailable`, an invalid object `bad_request`. It creates no more
- * objects of a project than `bounds` allows. `withinMs`: how long it waits for a quota that is not counted yet.
+ * objects of a project than `bounds` allows.
  */
-export const kubeForRequests = (kube: Kube, bounds: ObjectBounds = {}, withinMs = quotaWaitMs): Kube => {
+export const kubeForRequests = (kube: Kube, bounds: ObjectBounds = {}): Kube => {
   const translated = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     try {
       return await call();
@@ -64,11 +57,7 @@ export const kubeForRequests = (kube: Kube, bounds: ObjectBounds = {}, withinMs 
     create: (type, object) =>
       translated(async () => {
         await requireRoomFor(type, object.metadata.namespace, { kube, bounds });
-        return retry(() => kube.create(type, object), {
-          isCurable: (error) => error instanceof KubeError && isQuotaUncounted(error),
-          pauseMs: doubling(250, 2000),
-          withinMs,
-        });
+        return kube.create(type, object);
       }),
     replace: (type, object, options) => translated(() => kube.replace(type, object, options)),
     patch: (type, ref, mergePatch, options) => translated(() => kube.patch(type, ref, mergePatch, options)),

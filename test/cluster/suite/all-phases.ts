@@ -8,6 +8,7 @@ import { network } from "./network.ts";
 import { nodeStopped } from "./node-stopped.ts";
 import { ownPods } from "./own-pods.ts";
 import { podSecurity } from "./pod-security.ts";
+import { quotas } from "./quotas.ts";
 import { registry } from "./registry.ts";
 import { rights } from "./rights.ts";
 import { rollouts } from "./rollouts.ts";
@@ -28,6 +29,7 @@ export const allPhases: readonly Phase[] = [
   endToEnd,
   vault,
   watch,
+  quotas,
   registry,
   rollouts,
   drain,
