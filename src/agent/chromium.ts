@@ -8,7 +8,7 @@ import { endMarked, markName, newMark } from "../process/marked-processes.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { type BrowserParts, prepareParts } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
-import { connectDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
+import { awaitDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
 import { writeFirstPreferences } from "./first-preferences.ts";
 import { type FreedTabs, freeTabs } from "./free-tabs.ts";
 import { loadExtensions } from "./load-extensions.ts";
@@ -183,7 +183,7 @@ export const startChromium = async (
   parts.defer(() => killed ?? chromium.end(chromiumGraceMs));
 
   const devTools = placeOf(chromium.ready, made.devToolsSocket);
-  const cdp = await connectDevTools(devTools);
+  const cdp = await awaitDevTools(devTools, signal);
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
   parts.defer(() => void cdp[Symbol.asyncDispose]());
   const pageOrder = await followPageOrder(cdp);

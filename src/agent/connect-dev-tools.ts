@@ -1,6 +1,10 @@
 import { type CdpConnection, type CdpConnectionOptions, connectCdp } from "../cdp/cdp-connection.ts";
+import { doubling, retry } from "../retry.ts";
 
 const connectTimeoutMs = 5000;
+
+/** How long a new Chromium's DevTools may refuse connections, ms. */
+const refusalMs = 5000;
 
 /**
  * Where Chromium's DevTools are: a port on this machine's loopback, or the socket that leads to the loopback of Chromium's own namespace
@@ -36,3 +40,15 @@ export const connectDevTools = async (place: DevToolsPlace, options?: CdpConnect
     clearTimeout(timer);
   }
 };
+
+/**
+ * The first connection to a Chromium that has printed where its DevTools are. The forwarder of its namespace starts beside it, and may be
+ * later: until then connections are refused.
+ */
+export const awaitDevTools = (place: DevToolsPlace, signal: AbortSignal): Promise<CdpConnection> =>
+  retry(() => connectDevTools(place), {
+    isCurable: () => true,
+    pauseMs: doubling(20, 500),
+    withinMs: refusalMs,
+    signal,
+  });

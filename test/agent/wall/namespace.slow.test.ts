@@ -1,7 +1,10 @@
 /** The processes of a browser behind a wall: their rights, and that none of them outlives it. */
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { listeningPort } from "../../../src/listening-port.ts";
 import { killRecordedGroups } from "../../../src/process/process-groups.ts";
@@ -47,6 +50,17 @@ test("no process of the browser has a right, or is in the machine's network", as
     expect(status).toMatch(/CapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+\n/);
     expect(namespace).not.toBe(namespaceOf("self"));
   }
+});
+
+test("a forwarder of DevTools that starts later than Chromium is waited for", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "slow-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const script =
+    '#!/bin/sh\nPATH=$(echo $PATH | cut -d: -f2-)\ncase $1 in UNIX-LISTEN*) sleep 3 ;; esac\nexec socat "$@"\n';
+  await writeFile(join(folder, "socat"), script, { mode: 0o755 });
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  const agent = await agents.start({}, { setup: { network: {} }, env });
+  expect((await agent.bind("s", 1)).status).toBe(200);
 });
 
 test("an agent that is killed leaves a record by which every process is ended", async () => {
