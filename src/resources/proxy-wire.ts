@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { documentedForms } from "./document-rules.ts";
 import { maxBundleLength, maxLoginLength, type ProxyType, proxyTypes } from "./proxy.ts";
-import { reservesIds } from "./selector.ts";
+import { freeName } from "./selector.ts";
 import { wireSchema } from "./wire.ts";
 
 const types =
@@ -10,7 +10,7 @@ const types =
 
 /** Proxy names are free texts; spaces around them are taken away. */
 const name = wireSchema(
-  reservesIds(
+  freeName(
     z
       .string()
       .max(1000)

@@ -4,7 +4,7 @@ import { Conditions } from "./conditions.ts";
 import { apiGroup, type CelRule, type CustomResource, type Kind, validations } from "./kind.ts";
 import { observedGeneration } from "./observed-generation.ts";
 import { secretNameFor } from "./secret-name.ts";
-import { reservesIds, secretObjectName } from "./selector.ts";
+import { freeName, secretObjectName } from "./selector.ts";
 
 /** The types of proxies. `custom` is a server of the user's; the others come from the installation's provider. */
 export const proxyTypes = ["datacenter", "isp", "residential", "mobile", "custom"] as const;
@@ -128,7 +128,7 @@ export const memberRules = (types: readonly ProxyType[]): CelRule[] =>
 
 export const ProxySpec = z
   .object({
-    name: reservesIds(z.string().min(1).max(255))
+    name: freeName(z.string().min(1).max(255))
       .optional()
       .describe("The proxy's name; other proxies may have it too. Left out: metadata.name."),
     type: z

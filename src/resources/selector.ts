@@ -20,6 +20,15 @@ export const reservedMessage =
 /** The same rule for names with other characters: no object is found by the id of another one, and each can be reached. */
 export const reservesIds = (schema: z.ZodString): z.ZodString => notMatching(schema, reservedName, reservedMessage);
 
+/** The same for free texts, which have no control characters either: no URL and no table could show them. */
+export const freeName = (schema: z.ZodString): z.ZodString =>
+  notMatching(
+    schema,
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
+    /^([a-z][a-z0-9]{23}|[.][.]?)$|[\x00-\x1f\x7f-\x9f]/,
+    `${reservedMessage}, and have no control characters`,
+  );
+
 /** The name that an object of the project is given (HTTP-14, HTTP-33). */
 export const objectName = reservesIds(z.string().max(255).regex(nameCharacters));
 

@@ -218,8 +218,17 @@ describe("a request that is refused", () => {
     expectRefusal(await send("POST", "/browser_pools", { body }), badRequest),
   );
 
-  test("for a body that is not text", async () =>
-    expectRefusal(await send("POST", "/browser_pools", { body: Buffer.from([0xff, 0xfe, 0x00]) }), badRequest));
+  const credential = (password: string): string =>
+    `{"name": "not-text", "domain": "shop.example", "values": {"password": "${password}"}}`;
+
+  // HTTP-25
+  test.each([
+    [Buffer.from([0xff, 0xfe, 0x00]), "no UTF-8"],
+    [Buffer.from(credential("geh\u00e9im"), "latin1"), "a password in ISO 8859-1"],
+    [Buffer.from(credential("geh\\ud800eim")), "a password with half a surrogate pair"],
+  ])("for a body that is not text: %o (%s)", async (body) =>
+    expectRefusal(await send("POST", "/credentials", { body }), badRequest),
+  );
 
   // HTTP-25
   test.each([

@@ -123,10 +123,11 @@ describe("the public client", () => {
         status: 400,
         body: { code: "ambiguous_proxy_name", message: expect.stringContaining(twin.id) },
       });
-    expect(await parts.call("POST", "/proxies", { ...custom(), name: id })).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining("name") },
-    });
+    for (const refused of [id, "..", "a\u0000b", "a\nb", "\u009f"])
+      expect(await parts.call("POST", "/proxies", { ...custom(), name: refused })).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining("name") },
+      });
     expect(await parts.call("PATCH", `/proxies/${twin.id}`, { name: "twin" })).toMatchObject({ status: 200 });
     expect((await parts.call("DELETE", path)).status).toBe(204);
     await eventually("the proxy is gone", async () => (await stored(id)) === undefined);

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import express, { type Request, type Response } from "express";
 import { AppError } from "../../errors.ts";
 import { defaultBodyEntries, excessOf, tooDeep } from "../body-entries.ts";
+import { whyNotText } from "../body-text.ts";
 
 /** Largest body of a route without its own limit, bytes. */
 const defaultLimit = 1024 * 1024;
@@ -16,8 +17,14 @@ type BodyBounds = { bytes: number; entries: number };
 
 const large = new WeakSet<object>();
 
-/** Thrown within the parser, which adds the body to it. */
-class Excess extends Error {}
+/** Why a body is refused by its bytes, in words that follow "the body". Thrown within the parser, which adds the body to it. */
+class Refused extends Error {
+  readonly code: "bad_request" | "payload_too_large";
+  constructor(code: "bad_request" | "payload_too_large", why: string) {
+    super(why);
+    this.code = code;
+  }
+}
 
 const parsers = new Map<string, Parse>();
 
@@ -26,7 +33,9 @@ const makeParser = ({ bytes, entries }: BodyBounds): Parse => {
     if (body.length >= largeBody) large.add(request);
     if (charset !== "utf-8") throw Object.assign(new Error("the charset is not UTF-8"), { status: 415 });
     const excess = excessOf(body, entries);
-    if (excess !== undefined) throw new Excess(excess);
+    if (excess !== undefined) throw new Refused(excess === tooDeep ? "bad_request" : "payload_too_large", excess);
+    const whyNot = whyNotText(body);
+    if (whyNot !== undefined) throw new Refused("bad_request", whyNot);
   };
   const handle = express.json({ limit: bytes, strict: false, type: () => true, verify });
   return promisify((request: Request, response: Response, done: (error?: Error) => void) =>
@@ -72,8 +81,7 @@ export const parseBody = async (
   try {
     await parserFor({ bytes, entries })(request, response);
   } catch (cause) {
-    if (cause instanceof Excess)
-      throw new AppError(cause.message === tooDeep ? "bad_request" : "payload_too_large", `the body ${cause.message}`);
+    if (cause instanceof Refused) throw new AppError(cause.code, `the body ${cause.message}`);
     // The parser throws errors with these fields; anything else has neither.
     const { type, status } = cause as { type?: string; status?: number };
     if (type === "entity.too.large")
