@@ -1,5 +1,5 @@
 /** `npm run test:robustness`: argv → run → exit code. The only place that handles signals and ends the process. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { UsageError } from "../support/command-line.ts";
@@ -13,6 +13,9 @@ import { failureText, progressLine, summarize, summaryText } from "./summary.ts"
 
 /** Not in the repository: `.gitignore` names the folder above. */
 const keepFolder = resolve(import.meta.dirname, "../../.browserpool/robustness");
+
+/** Why a part of the last run failed, for who sees no more of it than its end (.ci/run). */
+const brokenOffFile = join(keepFolder, "broken-off.txt");
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -93,13 +96,16 @@ const report = async (requests: HistoryRequest[], outcome: Outcome, options: Run
 const run = async (requests: HistoryRequest[], options: RunOptions): Promise<number> => {
   const startMs = performance.now();
   await mkdir(keepFolder, { recursive: true });
+  await rm(brokenOffFile, { force: true });
   for (const line of leftOut()) say(line);
   say(`seeds ${requests.map(({ seed }) => seed).join(", ")}`);
   try {
     const outcome = await runAll(requests, options);
     return await report(requests, outcome, { ...options, seconds: (performance.now() - startMs) / 1000 });
   } catch (error) {
-    say(inspect(error instanceof BrokenOff ? error.cause : error));
+    const why = inspect(error instanceof BrokenOff ? error.cause : error);
+    say(why);
+    await writeFile(brokenOffFile, `${error instanceof BrokenOff ? error.message : "the run broke off"}: ${why}\n`);
     if (!(error instanceof BrokenOff)) return exitCodes.brokenOff;
     const request = requests.find(({ seed }) => seed === error.result.seed);
     say(`\n${error.message}\n${failureText(error.result, request ? commandOf(request, options) : "")}`);
