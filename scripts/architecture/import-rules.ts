@@ -99,6 +99,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
       "registry/judge",
       "registry/visit",
       "resources",
+      "retry.ts",
     ],
     types: ["registry/visit.ts"],
   },
