@@ -13,15 +13,14 @@ import type { Project } from "../services/projects/projects.ts";
 /**
  * The name of a project or of a key. Each is found by its id before its name, and must be reachable by a URL (HTTP-33).
  *
- * 1 to 255 code points (the `u` flag makes `{}` count them), without control characters and lone surrogates. The pattern names the control
- * characters one by one: not every reader of the document knows classes such as Cc.
+ * 1 to 255 code points (the `u` flag makes `{}` count them), without control characters. The pattern names these one by one: not every
+ * reader of the document knows classes such as Cc.
  */
 const nameMessage = "must have 1 to 255 characters, no control characters";
 const name = z
   .string()
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
   .regex(/^[^\u0000-\u001f\u007f-\u009f]{1,255}$/u, nameMessage)
-  .refine((text) => text.isWellFormed(), nameMessage)
   .refine((text) => !reservedName.test(text), reservedMessage);
 
 /** A cap in a request: 0 and null remove it. */

@@ -101,7 +101,7 @@ describe("projects", () => {
   });
 
   // PROJECT-2
-  test.each([{}, { name: "" }, { name: 7 }, { name: "x".repeat(256) }, { name: "a\nb" }, { name: "\ud800" }])(
+  test.each([{}, { name: "" }, { name: 7 }, { name: "x".repeat(256) }, { name: "a\nb" }])(
     "can't be created with %j",
     async (body) => {
       const answer = await api.call("POST", "/org/projects", { body });
