@@ -24,8 +24,7 @@ export const reservesIds = (schema: z.ZodString): z.ZodString => notMatching(sch
 export const freeName = (schema: z.ZodString): z.ZodString =>
   notMatching(
     schema,
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
-    /^([a-z][a-z0-9]{23}|[.][.]?)$|[\x00-\x1f\x7f-\x9f]/,
+    new RegExp(String.raw`${reservedName.source}|[\x00-\x1f\x7f-\x9f]`),
     `${reservedMessage}, and have no control characters`,
   );
 

@@ -6,8 +6,8 @@
  *                                  │                 └─ others have pods there ──► Event, look again after half a minute
  *                                  └── every ten minutes
  *
- * Quotas on objects of our own kinds come a minute and a half after this replica began to lead. A cluster looks for new kinds every half a minute; a quota
- * that was made before it knew them is counted minutes later, and refuses all that it would count until then.
+ * Quotas on objects of our own kinds come a minute and a half after this replica began to lead. A cluster looks for new kinds every half a
+ * minute; a quota that was made before it knew them is counted minutes later, and refuses all that it would count until then.
  */
 import type { Kube } from "../../kube/client.ts";
 import { createEventRecorder } from "../../kube/event-recorder.ts";
@@ -30,8 +30,6 @@ type ProjectControllerDeps = {
   gate: ProjectGate;
   meter?: WorkMeter | undefined;
   log: Logger;
-  /** From the begin of the lead to quotas on objects of our own kinds, ms. */
-  quotasAfterMs?: number;
 };
 
 /** A cluster that has just learned our kinds counts them by then, ms: it looks every 30 s, and takes up to 30 s to read what it has found. */
@@ -42,8 +40,8 @@ const concurrency = 4;
 
 /** Resolves when this replica no longer leads and the queue and the watch have stopped. */
 export const runProjectController = async (deps: ProjectControllerDeps, lead: Lead): Promise<void> => {
-  const { kube, gate, log, quotasAfterMs = kindsCountedMs } = deps;
-  const quotasFromMs = performance.now() + quotasAfterMs;
+  const { kube, gate, log } = deps;
+  const quotasFromMs = performance.now() + kindsCountedMs;
   const predicate = createSpecPredicate();
   const projects = startReflector({
     kube,
