@@ -6,7 +6,8 @@
  *   unhandled-errors                    errors that no test caught, one JSON text a line
  *   robustness.json, cluster.json       summaries; `unsteady` lists what passed only at the second try
  *
- *   failed-files REPORT       prints the files in which something failed, one a line; fails when there is none, or no report
+ *   failed-files REPORT       prints the files in which something failed, one a line; fails when there is none, no report, or
+ *                             more than may be unsteady
  *   totals FOLDER STAGE…      prints the failures in their order, each with the first line of the error of every try,
  *                             because a first failure can cause the next ones; then what was unsteady, then the totals. Fails
  *                             when one of the stages has no report, when an error was caught by no test, or when more tests are
@@ -93,11 +94,11 @@ const printUnsteady = (unsteady) => {
 
 const commands = {
   "failed-files": () => {
-    const paths = readReport(place)
-      .filter(({ status }) => status === "failed")
-      .map(pathOf);
-    for (const path of paths) console.log(path);
-    if (paths.length === 0) process.exitCode = 1;
+    const failed = readReport(place).filter(({ status }) => status === "failed");
+    for (const file of failed) console.log(pathOf(file));
+    const tests = failed.flatMap((file) => testsOf(file, "failed")).length;
+    if (tests > maxUnsteady) console.error(`more than ${maxUnsteady} tests failed: no second try`);
+    if (failed.length === 0 || tests > maxUnsteady) process.exitCode = 1;
   },
   totals: () => {
     const all = stages.flatMap((stage) => readReport(join(place, `${stage}.json`)));

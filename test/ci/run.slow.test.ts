@@ -124,6 +124,19 @@ test("eleven unsteady tests fail the run, though each has passed", async () => {
   expect([code, lastLine]).toEqual([1, "11 passed, 0 failed, 0 skipped"]);
 });
 
+test("the eleventh failed test ends its stage, without a second try", async () => {
+  await using sandbox = await makeSandbox();
+  const body = "async () => { await sleep(100); throw new Error('always'); }";
+  const tests = Array.from({ length: 30 }, (_, place) => `test("test ${place}", ${body});`);
+  const imports = 'import { test } from "vitest"; import { setTimeout as sleep } from "node:timers/promises";';
+  await sandbox.write("all.test.mjs", `${imports}\n${tests.join("\n")}`);
+  const { code, output, lastLine } = await sandbox.run("tests", "openapi");
+  expect(output).toContain("more than 10 tests failed: no second try\n");
+  expect(output).toContain("failed stages: tests\n");
+  expect(output).toMatch(/^ {2}openapi: /m);
+  expect([code, lastLine]).toEqual([1, expect.stringMatching(/^0 passed, 1\d failed, 1\d skipped$/)]);
+});
+
 test("tests that do not come to their end fail the run, which has its last line all the same", async () => {
   await using sandbox = await makeSandbox();
   await sandbox.write("good.test.mjs", testFile("good", ""));

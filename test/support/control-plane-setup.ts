@@ -38,9 +38,15 @@ const readGiven = ({ TEST_SERVERS: text }: NodeJS.ProcessEnv): GivenServers | un
 
 type Running = { servers: SharedServers; stop(): Promise<void> };
 
+/** A creation in the first two seconds of a kind takes longer than the API waits (`crdsSettled`). */
 const establishCrds = async (kubeconfigPath: string): Promise<void> => {
   const kube = connectKube({ kubeconfigPath });
-  await installCrds(kube).finally(() => kube.close());
+  try {
+    await installCrds(kube);
+    await crdsSettled(kube);
+  } finally {
+    await kube.close();
+  }
 };
 
 /** Starts etcd, kube-apiserver and Redis with the CRDs of `crds/`; their data is in `dataDir`. */
@@ -64,14 +70,7 @@ export const startServers = async (dataDir: string): Promise<Running> => {
 export const makeControlPlaneData = async (dataDir: string): Promise<string> => {
   const log = createLogger("warn", "test");
   const plane = await startControlPlane({ dataDir, programs: locatePrograms(process.env), log, unsafeNoFsync: true });
-  const kube = connectKube({ kubeconfigPath: plane.kubeconfigPath });
-  try {
-    await installCrds(kube);
-    await crdsSettled(kube);
-  } finally {
-    await kube.close();
-    await plane.stop();
-  }
+  await establishCrds(plane.kubeconfigPath).finally(() => plane.stop());
   return dataDir;
 };
 
