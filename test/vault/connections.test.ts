@@ -134,6 +134,8 @@ describe("a connection with the SDK", () => {
   test.each<[object, string]>([
     [{ domain: undefined }, "domain"],
     [{ domain: "https://a.test/" }, "domain"],
+    [{ domain: "shop..example" }, "domain"],
+    [{ domain: "shop.-example" }, "domain"],
     [{ profile_name: "a b" }, "profile_name"],
     [{ credential: {} }, "credential"],
     [{ credential: { name: "nobody" } }, "credential.name"],

@@ -111,6 +111,7 @@ describe("the API server refuses, and names the field", () => {
       "spec.allowedOrigins[0]",
     ],
     ["no origin in a connection", authConnectionKind, { ...connection, allowedOrigins: [] }, "spec.allowedOrigins"],
+    ["an empty label", credentialKind, { ...credential, domain: "shop..example" }, "spec.domain"],
     ["a credential without a Secret", credentialKind, { domain: "a.test" }, "spec.secretRef: Required"],
     ["a domain with a scheme", credentialKind, { ...credential, domain: "https://a.test" }, "spec.domain"],
     [
