@@ -148,8 +148,9 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
         cut();
         log.info(nameOf(request), "lease ended");
       }
-      if (request.reuse === "keep" && answer === "ended") clean.keep();
-      if (request.reuse === "reset" && !stopping && !closed) clean.reset();
+      const isOffered = !stopping && !closed;
+      if (request.reuse === "keep" && answer === "ended" && isOffered) clean.keep();
+      if (request.reuse === "reset" && isOffered) clean.reset();
       return clean.isResetting() || request.reuse === "none" ? "ended" : whetherOffered();
     },
     isHeldBy: (lease) => isLeaseOf(held, lease),

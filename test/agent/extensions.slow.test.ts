@@ -107,5 +107,5 @@ test("an extension that Chromium does not take ends the start, by name", async (
     { setup: { extensions: [refOf("broken", zip)] }, archives: [zip], ready: false },
   );
   await agent.exited;
-  expect(agent.termination()).toMatchObject({ reason: "start_failed", message: expect.stringContaining("broken") });
+  expect(agent.termination()).toMatchObject({ reason: "setup_refused", message: expect.stringContaining("broken") });
 });

@@ -151,14 +151,14 @@ describe("refresh_on_profile_update (10)", () => {
     const pool = await profilePool({ profile: { name: work.name }, refresh_on_profile_update: false });
     const [browser] = await pool.browsers();
     await pool.patch({ profile: { id: work.id } });
-    expect(await pool.config()).toEqual({ profile: { name: work.name }, refresh: false });
-    await untilFresh(stack, pool.id, 1);
+    expect(await pool.config()).toEqual({ profile: { id: work.id }, refresh: false });
     await pool.patch({ profile: { name: home.name } });
     expect(await pool.config()).toEqual({ profile: { name: home.name }, refresh: true });
     // Another profile is no new version: the idle browser is outdated, and stays.
     await eventually("it is seen as outdated", async () => {
       const stored = await stack.kube.get(browserPoolKind, { namespace: stack.namespace, name: pool.id });
-      return stored?.status?.outdated === 1;
+      const { metadata, status } = stored ?? {};
+      return status?.observedGeneration === metadata?.generation && status?.outdated === 1;
     });
     expect(await pool.browsers()).toEqual([browser]);
     await save(home.id, ben);

@@ -64,7 +64,7 @@ test("where the API server refuses a browser for good, its pool awaits none, and
     work: (made, parts) => work(made, parts, 2),
     async check(made, ended, { name }) {
       if (name === "kube.create") {
-        expect("error" in ended).toBe(true);
+        expect("error" in ended).toBe(false);
         expect(setting.told).toContain("FailedCreate: no browser is started: by a fault of the test");
         expect(setting.replica().pending(made.pool.metadata.uid)).toBe(0);
       }
@@ -85,7 +85,7 @@ test("a browser that comes while a round is under way keeps its key", async () =
     come = () => kube.create(type, object);
     throw new KubeError("Unreachable", 0, "no answer yet");
   };
-  await expect(work(made, { ...setting.parts, kube: { ...kube, create } })).rejects.toThrow("no answer yet");
+  await work(made, { ...setting.parts, kube: { ...kube, create } });
   await change(made, { discardIdle: newId() });
   const retire: PoolParts["store"]["retire"] = async (...args) => {
     await come();
