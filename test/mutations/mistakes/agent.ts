@@ -22,6 +22,16 @@ export const agentMistakes: readonly KeptMistake[] = [
     foundBy: "src/agent/lease-keeper.test.ts",
   },
   {
+    name: "reset-only-when-told",
+    kind: "missing check",
+    breaks:
+      "a lease that takes a browser over, which Redis has lost and given out again, gets it as its holder left it",
+    file: "agent/clean-browser.ts",
+    find: 'if (state !== "kept") reset();\n      else work',
+    replace: 'if (state === "kept") work',
+    foundBy: "src/agent/lease-keeper.test.ts",
+  },
+  {
     name: "new-epoch-resets-seq",
     kind: "wrong default",
     breaks: "after a loss in Redis an agent takes a grant whose seq was used before, and robs the holder",

@@ -57,22 +57,6 @@ export const agentBugs: readonly SeededBug[] = [
     ],
   },
   {
-    name: "reset-only-when-told",
-    breaks:
-      "an agent resets its browser at the end of a lease only: one that another lease takes over goes on as it is",
-    foundBy: ["clean-hand-over"],
-    // Redis loses the last leases and keeps their browsers, so it gives them to others.
-    faults: ["redis-power-loss"],
-    plan: { loadMs: 20_000 },
-    patches: [
-      {
-        file: "agent/clean-browser.ts",
-        find: 'if (state !== "kept") reset();\n      else work',
-        replace: 'if (state === "kept") work',
-      },
-    ],
-  },
-  {
     name: "restore-forgets-holders",
     breaks: "a browser that Redis has forgotten comes back as idle, though its agent says who holds it",
     foundBy: ["exclusive-use"],
