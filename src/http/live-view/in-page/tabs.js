@@ -11,34 +11,50 @@ const button = (label, onClick) => {
   return made;
 };
 
-/** `close` left out: tabs can't be closed. @param {HTMLElement} list @param {{ show(id: string): void, close?: (id: string) => void }} to */
+/**
+ * `close` left out: tabs can't be closed. A tab keeps its buttons for as long as it is there: a press would be lost, and the focus, with a
+ * button that is made anew under it.
+ * @param {HTMLElement} list @param {{ show(id: string): void, close?: (id: string) => void }} to
+ */
 export const createTabs = (list, { show, close }) => {
   /** @type {Tab[]} */
   let tabs = [];
   /** @type {string | null} */
   let shown = null;
+  /** @type {Map<string, { item: HTMLElement, choose: HTMLElement, end?: HTMLElement | undefined }>} */
+  const items = new Map();
 
-  const item = (/** @type {Tab} */ { id, title, url }) => {
-    const made = document.createElement("li");
-    const name = title || url || "a tab";
-    const choose = button(name, () => show(id));
-    choose.dataset.tab = `show ${id}`;
-    if (id === shown) choose.setAttribute("aria-current", "true");
-    made.append(choose);
-    if (close) {
-      const end = button("×", () => close(id));
-      end.dataset.tab = `close ${id}`;
-      end.setAttribute("aria-label", `Close ${name}`);
-      made.append(end);
-    }
+  const make = (/** @type {string} */ id) => {
+    const item = document.createElement("li");
+    const choose = button("", () => show(id));
+    const end = close && button("×", () => close(id));
+    item.append(choose, ...(end ? [end] : []));
+    const made = { item, choose, end };
+    items.set(id, made);
     return made;
   };
+  const removeEnded = () => {
+    for (const [id, { item }] of items) {
+      if (tabs.some((tab) => tab.id === id)) continue;
+      item.remove();
+      items.delete(id);
+    }
+  };
+  const itemOf = (/** @type {Tab} */ { id, title, url }) => {
+    const { item, choose, end } = items.get(id) ?? make(id);
+    const name = title || url || "a tab";
+    if (choose.textContent !== name) choose.textContent = name;
+    if (id === shown) choose.setAttribute("aria-current", "true");
+    else choose.removeAttribute("aria-current");
+    end?.setAttribute("aria-label", `Close ${name}`);
+    return item;
+  };
   const render = () => {
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.tab : undefined;
-    list.replaceChildren(...tabs.map(item));
-    // The button that had the focus was made anew.
-    const again = [...list.querySelectorAll("button")].find(({ dataset }) => focused && dataset.tab === focused);
-    again?.focus();
+    removeEnded();
+    for (const [index, tab] of tabs.entries()) {
+      const [item, there] = [itemOf(tab), list.children[index]];
+      if (there !== item) list.insertBefore(item, there ?? null);
+    }
   };
 
   return {
