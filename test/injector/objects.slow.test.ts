@@ -33,7 +33,6 @@ import { vaultKind } from "../../src/resources/vault.ts";
 import { vaultItemKind } from "../../src/resources/vault-item.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
-import { eventually } from "../support/eventually.ts";
 import { operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";
 import { untilRest, type Watched, watchObjects } from "./rounds.ts";
 
@@ -73,8 +72,6 @@ beforeAll(async () => {
   namespace = (await testNamespace(kube)).name;
   folder = await mkdtemp(join(tmpdir(), "injector-"));
   ({ store: blobs } = await openBlobStore({ kind: "folder", path: folder }));
-  for (const type of Object.values<ResourceType<NamespacedObject>>(types))
-    await eventually(`${type.plural} are served`, () => kube.list(type).catch(() => undefined));
   const watched = Object.entries<ResourceType<NamespacedObject>>(types).map(([name, type]) => [
     name,
     watchObjects(kube, type, namespace),

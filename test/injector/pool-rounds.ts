@@ -30,7 +30,6 @@ import { createSessionNames, type SessionNames } from "../../src/redis/session-n
 import { createSetupRequests, type SetupRequests } from "../../src/redis/setup-requests.ts";
 import type { BrowserPool } from "../../src/resources/browser-pool.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
-import { eventually } from "../support/eventually.ts";
 import { agentKeys, type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 import { isAsNew, shown, type Watched, watchObjects } from "./rounds.ts";
 
@@ -200,7 +199,6 @@ const startReplica = async <T extends Statused>(
 export const startPoolSetting = async <T extends Statused>(loop: Loop<T>): Promise<PoolSetting<T>> => {
   const kube = connectKube({ kubeconfigPath: (await sharedServers()).kubeconfigPath });
   const { name: namespace, projectId } = await testNamespace(kube);
-  await eventually("they are served", () => kube.list(loop.view.type).catch(() => undefined));
   const lease = await startLeaseParts();
   const { redis, store, repairs, agents } = lease;
   const parts: PoolParts = {

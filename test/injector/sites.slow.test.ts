@@ -27,7 +27,6 @@ import {
 import { type SiteConfig, siteConfigKind } from "../../src/resources/site-config.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
-import { eventually } from "../support/eventually.ts";
 import { operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";
 import { untilRest, type Watched, watchObjects } from "./rounds.ts";
 
@@ -50,8 +49,6 @@ beforeAll(async () => {
   namespace = (await testNamespace(kube)).name;
   folder = await mkdtemp(join(tmpdir(), "injector-"));
   ({ store: blobs } = await openBlobStore({ kind: "folder", path: folder }));
-  for (const type of [browserKind, siteAnalysisKind, siteConfigKind])
-    await eventually(`${type.plural} are served`, () => kube.list<never>(type as never).catch(() => undefined));
   analyses = watchObjects(kube, siteAnalysisKind);
   configs = watchObjects(kube, siteConfigKind);
   const fail = ({ metadata, status }: Browser): void => {

@@ -174,6 +174,7 @@ describe("a person", () => {
     await untilColour(view, "green");
   });
 
+  // VIEW-5
   test("chooses a tab by a press during which the list changes", async () => {
     const other = await holder.newPage();
     await other.goto(coloured("pressed", "rgb(200,0,0)"));

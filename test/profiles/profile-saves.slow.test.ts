@@ -44,7 +44,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "saves-"));
   ({ store: blobs } = await openBlobStore({ kind: "folder", path: folder }));
   stack = new AsyncDisposableStack();
-  await eventually("profiles are served", () => kube.list(profileKind).catch(() => undefined));
 });
 afterEach(async () => {
   await stack.disposeAsync();

@@ -38,7 +38,7 @@ const readGiven = ({ TEST_SERVERS: text }: NodeJS.ProcessEnv): GivenServers | un
 
 type Running = { servers: SharedServers; stop(): Promise<void> };
 
-/** A creation in the first two seconds of a kind takes longer than the API waits (`crdsSettled`). */
+/** Resolves when every kind is served, and a creation takes no longer than later ones: users of the servers wait for neither. */
 const establishCrds = async (kubeconfigPath: string): Promise<void> => {
   const kube = connectKube({ kubeconfigPath });
   try {

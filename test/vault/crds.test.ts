@@ -9,7 +9,6 @@ import type { Kind } from "../../src/resources/kind.ts";
 import { vaultKind } from "../../src/resources/vault.ts";
 import { vaultItemKind } from "../../src/resources/vault-item.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
-import { eventually } from "../support/eventually.ts";
 
 type Custom = KubeObject & { spec: Record<string, unknown> };
 
@@ -18,8 +17,6 @@ let namespace: string;
 beforeAll(async () => {
   kube = connectKube({ kubeconfigPath: (await sharedServers()).kubeconfigPath });
   namespace = (await testNamespace(kube)).name;
-  for (const kind of [vaultKind, vaultItemKind, credentialKind, authConnectionKind])
-    await eventually(`${kind.plural} are served`, () => kube.list(kind as never).catch(() => undefined));
 });
 afterAll(() => kube?.close());
 

@@ -16,9 +16,7 @@ import { runObjectControllers } from "../../src/cmd/run-object-controllers.ts";
 import { readConfig } from "../../src/config.ts";
 import { createDestinationJudge } from "../../src/domain/destination-judge.ts";
 import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { crdsSettled } from "../../src/local/install-crds.ts";
 import { createLogger } from "../../src/log.ts";
-import { kinds } from "../../src/resources/kinds.ts";
 import { newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
 import { newId } from "../../src/services/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/services/service-deps.ts";
@@ -104,9 +102,6 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
     ...settings,
   });
   await ensureNamespace(kube, config.systemNamespace);
-  // The API server opens the storage of a custom resource at its first use, and refuses requests meanwhile.
-  for (const kind of kinds) await eventually(`${kind.plural} are served`, () => kube.list(kind).catch(() => undefined));
-  await crdsSettled(kube);
 
   const log = createLogger("debug", "test", logFile);
   const { store: blobs } = await openBlobStore(config.blobs);
