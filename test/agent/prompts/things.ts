@@ -14,15 +14,15 @@ export type Thing = {
   certificate?: "unknown" | "trusted";
   /** How a client answers, or gets by without an answer. */
   client?: string;
-  /** The full browser refuses it at times, and at times lets it wait. */
-  varies?: true;
+  /** The service settles it, so the page is told the same on every machine. */
+  settled?: true;
 };
 
 const asks = (call: string): string =>
   `return await ${call}.then((value) => String(value?.state ?? value ?? "granted") || "none")`;
 
 export const things: Thing[] = [
-  { name: "first run, default browser, update" },
+  { name: "first run, default browser, update", settled: true },
   { name: "`alert`", run: `return String(alert("hello"))`, client: "`Page.handleJavaScriptDialog`" },
   { name: "`confirm`", run: `return String(confirm("sure?"))`, client: "`Page.handleJavaScriptDialog`" },
   { name: "`prompt`", run: `return String(prompt("name?", "nobody"))`, client: "`Page.handleJavaScriptDialog`" },
@@ -33,10 +33,10 @@ export const things: Thing[] = [
     client: "`Page.handleJavaScriptDialog`",
   },
   { name: "`beforeunload`, tab closed", run: `onbeforeunload = (e) => e.preventDefault()`, after: "close" },
-  { name: "`print`", run: `print(); return "returns"` },
-  { name: "`print` in a frame", run: `frames[0].print(); return "returns"`, path: "/framed" },
+  { name: "`print`", run: `print(); return "returns"`, settled: true },
+  { name: "`print` in a frame", run: `frames[0].print(); return "returns"`, path: "/framed", settled: true },
   { name: "a PDF", path: "/file.pdf" },
-  { name: "a PDF that prints itself", path: "/printing.pdf" },
+  { name: "a PDF that prints itself", path: "/printing.pdf", settled: true },
   { name: "HTTP login, page", path: "/login", client: "`Fetch.enable` with `handleAuthRequests`" },
   {
     name: "HTTP login, `fetch`",
@@ -47,13 +47,14 @@ export const things: Thing[] = [
   { name: "reload of a form's answer", path: "/posts", run: `document.forms[0].submit()`, after: "reload" },
   { name: "certificate error", certificate: "unknown", client: "`Security.setIgnoreCertificateErrors`" },
   { name: "client certificate", path: "/certificate", certificate: "trusted" },
-  { name: "`mailto:`", run: `location.href = "mailto:a@site.example"; return "returns"` },
-  { name: "`tel:`", run: `location.href = "tel:+123"; return "returns"` },
-  { name: "another scheme", run: `location.href = "zoommtg://site.example/join"; return "returns"` },
-  { name: "another scheme, frame", run: `return await load("zoommtg://site.example/join")` },
+  { name: "`mailto:`", run: `location.href = "mailto:a@site.example"; return "returns"`, settled: true },
+  { name: "`tel:`", run: `location.href = "tel:+123"; return "returns"`, settled: true },
+  { name: "another scheme", run: `location.href = "zoommtg://site.example/join"; return "returns"`, settled: true },
+  { name: "another scheme, frame", run: `return await load("zoommtg://site.example/join")`, settled: true },
   {
     name: "`registerProtocolHandler`",
     run: `navigator.registerProtocolHandler("web+thing", "/?%s"); return "returns"`,
+    settled: true,
   },
   { name: "notifications", run: asks("Notification.requestPermission()"), client: "`Browser.setPermission`" },
   {
@@ -62,7 +63,7 @@ export const things: Thing[] = [
     client: "`Browser.setPermission`",
   },
   { name: "camera and microphone", run: asks("navigator.mediaDevices.getUserMedia({ video: true, audio: true })") },
-  { name: "the picture of a screen", run: asks("navigator.mediaDevices.getDisplayMedia()") },
+  { name: "the picture of a screen", run: asks("navigator.mediaDevices.getDisplayMedia()"), settled: true },
   { name: "MIDI", run: asks("navigator.requestMIDIAccess({ sysex: true })"), client: "`Browser.setPermission`" },
   { name: "clipboard, read", run: asks("navigator.clipboard.readText()"), client: "`Browser.setPermission`" },
   { name: "clipboard, write", run: asks("navigator.clipboard.writeText('x')") },
@@ -81,7 +82,7 @@ export const things: Thing[] = [
     run: `return await frames[0].eval("document.requestStorageAccess().then(() => 'granted')")`,
   },
   { name: "Bluetooth", run: asks("navigator.bluetooth.requestDevice({ acceptAllDevices: true })") },
-  { name: "USB", run: asks("navigator.usb.requestDevice({ filters: [] })"), varies: true },
+  { name: "USB", run: asks("navigator.usb.requestDevice({ filters: [] })") },
   { name: "HID", run: asks("navigator.hid.requestDevice({ filters: [] })") },
   { name: "`showOpenFilePicker`", run: asks("showOpenFilePicker()") },
   { name: "`showSaveFilePicker`", run: asks("showSaveFilePicker()") },
@@ -95,7 +96,7 @@ export const things: Thing[] = [
   { name: "`<input type=date>`", run: `field("date").showPicker(); return "returns"` },
   { name: "`<input type=color>`", run: `field("color").showPicker(); return "returns"` },
   { name: "`<input list>`", run: `field("list").showPicker(); return "returns"` },
-  { name: "`EyeDropper`", run: asks("new EyeDropper().open()"), varies: true },
+  { name: "`EyeDropper`", run: asks("new EyeDropper().open()") },
   { name: "context menu", after: "right_click" },
   { name: "full screen", run: asks("document.documentElement.requestFullscreen()") },
   { name: "pointer lock", run: asks("document.body.requestPointerLock()") },
