@@ -3,7 +3,7 @@
  * side. Each prints one line with its time; the errors of failed steps follow at the end.
  */
 import { join } from "node:path";
-import { environment } from "../src/environment.ts";
+import { environment } from "../src/platform/base/environment.ts";
 import { checkArchitecture } from "./architecture.ts";
 import { chartSteps } from "./chart/check-chart.ts";
 import { generators } from "./gen.ts";
@@ -23,10 +23,12 @@ const architecture = async (): Promise<void> => {
 const steps: Step[] = [
   { name: "format and lint", run: () => program("biome", "ci", "--colors=off", "--max-diagnostics=200", ".") },
   { name: "types", run: () => program("tsc", "--pretty", "false") },
-  ...["src/agent/telemetry/in-page", "src/fill/in-page", "src/http/live-view/in-page"].map((folder) => ({
-    name: `types of what runs in pages: ${folder}`,
-    run: () => program("tsc", "--pretty", "false", "-p", folder),
-  })),
+  ...["src/features/telemetry/agent/in-page", "src/features/vaults/fill/in-page", "src/features/live-view/in-page"].map(
+    (folder) => ({
+      name: `types of what runs in pages: ${folder}`,
+      run: () => program("tsc", "--pretty", "false", "-p", folder),
+    }),
+  ),
   { name: "architecture", run: architecture },
   ...Object.entries(generators).map(([name, generate]) => ({
     name: `${name} up to date`,

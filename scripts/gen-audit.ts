@@ -1,6 +1,6 @@
-/** Makes the tables of docs/audit.md from the schemas of the audit stream (src/audit/audit-line.ts). */
+/** Makes the tables of docs/audit.md from the schemas of the audit stream (src/platform/audit/audit-line.ts). */
 import { z } from "zod";
-import { AuditLine, SuppressedLine } from "../src/audit/audit-line.ts";
+import { AuditLine, SuppressedLine } from "../src/platform/audit/audit-line.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 type Field = {

@@ -1,5 +1,5 @@
-/** Makes the table of settings in README.md from src/config.ts. */
-import { configTable } from "../src/config.ts";
+/** Makes the table of settings in README.md from src/core/config/config.ts. */
+import { configTable } from "../src/core/config/config.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 const code = (text: string): string => (text === "" ? "" : `\`${text}\``);

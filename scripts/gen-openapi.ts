@@ -1,9 +1,9 @@
-/** Makes docs/openapi.json from the routes (src/http/route-table.ts). */
+/** Makes docs/openapi.json from the routes (src/core/api/route-table.ts). */
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openApiDocument } from "../src/http/openapi.ts";
-import { routeTable } from "../src/http/route-table.ts";
+import { routeTable } from "../src/core/api/route-table.ts";
+import { openApiDocument } from "../src/core/http/openapi.ts";
 import { generateFile, root } from "./generated-file.ts";
 
 /** The JSON in the repository's format, because `npm run check` formats every file. */

@@ -1,7 +1,8 @@
-/** Makes the tables of docs/permissions.md from the permissions and the routes (src/http/route-table.ts). */
-import type { Route } from "../src/http/route.ts";
-import { routeTable } from "../src/http/route-table.ts";
-import { permissions, permissionTexts } from "../src/resources/permission.ts";
+/** Makes the tables of docs/permissions.md from the permissions and the routes (src/core/api/route-table.ts). */
+
+import { routeTable } from "../src/core/api/route-table.ts";
+import type { Route } from "../src/core/http/route.ts";
+import { permissions, permissionTexts } from "../src/core/model/permission.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 const neededBy = ({ permission, furtherPermissions = [] }: Route): string =>

@@ -1,5 +1,5 @@
 /** Makes the table of docs/telemetry.md: every type of event, from its schema. */
-import { telemetryEventTypes } from "../src/resources/telemetry-event.ts";
+import { telemetryEventTypes } from "../src/features/telemetry/telemetry-event.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 const page = "docs/telemetry.md";

@@ -83,8 +83,8 @@ const local = async (argv: string[]): Promise<number> => {
 };
 
 const service = async (name: "api" | "operator"): Promise<number> => {
-  const { readConfig } = await import("./config.ts");
-  const { createLogger } = await import("./log.ts");
+  const { readConfig } = await import("./core/config/config.ts");
+  const { createLogger } = await import("./platform/base/log.ts");
   const config = readConfig();
   const log = createLogger(config.logLevel, name);
   const signal = stopSignal();
@@ -100,11 +100,11 @@ const service = async (name: "api" | "operator"): Promise<number> => {
 };
 
 const agent = async (): Promise<number> => {
-  const { readAgentConfig } = await import("./agent/agent-config.ts");
+  const { readAgentConfig } = await import("./core/agent/agent-config.ts");
   const { runAgent } = await import("./cmd/agent.ts");
   const { createAgentLogs } = await import("./cmd/agent-logs.ts");
   const { listenForStop } = await import("./cmd/stop-signals.ts");
-  const { environment, forgetVariable } = await import("./environment.ts");
+  const { environment, forgetVariable } = await import("./platform/base/environment.ts");
   const logs = createAgentLogs(environment.BROWSERPOOL_LOG_LEVEL ?? "info");
   const config = readAgentConfig(environment);
   forgetVariable("BROWSERPOOL_AGENT_KEY");
@@ -112,8 +112,8 @@ const agent = async (): Promise<number> => {
 };
 
 const probe = async (): Promise<number> => {
-  const { environment } = await import("./environment.ts");
-  const { readProbeConfig } = await import("./probe/probe-config.ts");
+  const { environment } = await import("./platform/base/environment.ts");
+  const { readProbeConfig } = await import("./cmd/probe/probe-config.ts");
   const { probe: run } = await import("./cmd/probe.ts");
   return run(readProbeConfig(environment), print, stopSignal());
 };
@@ -124,7 +124,7 @@ const registry = async ([verb, ...argv]: string[]): Promise<number> => {
     return 2;
   }
   const { values } = parseArgs({ args: argv, options: { file: { type: "string" } } });
-  const { readConfig } = await import("./config.ts");
+  const { readConfig } = await import("./core/config/config.ts");
   const { runRegistry } = await import("./cmd/registry.ts");
   const { systemNamespace } = readConfig();
   await runRegistry({ verb, file: values.file, systemNamespace, say: complain }, stopSignal());

@@ -1,6 +1,6 @@
 /** Runs a scenario against the real operator and API, and writes down what there is at each moment. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import type { ApiReplica } from "../../test/support/cluster.ts";
 import { type LeaseView, viewLeases } from "../../test/support/lease-view.ts";
 import { poolAt, type Session } from "../../test/support/pool-client.ts";

@@ -3,9 +3,9 @@
  * operator and several api replicas.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LeaseStore } from "../../src/leases/lease-store.ts";
+import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { freePort } from "../../src/local/free-port.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
 import { type ApiReplica, type Cluster, type Replica, startCluster } from "../../test/support/cluster.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type NodeProcess, startNodeProcess } from "../../test/support/simulated-node/node-process.ts";

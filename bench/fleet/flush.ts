@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { type Cdp, openCdp } from "../../test/support/pool-client.ts";
 import { forAll } from "../for-all.ts";
 import { createLoadClient, type LoadClient, type Session } from "../leases/client.ts";

@@ -4,14 +4,14 @@
  * them find the machine alike, and in rows, so that the small calls have caches and cores to themselves.
  */
 import { createPrivateKey, createSecretKey, randomBytes } from "node:crypto";
-import { createAgentClient } from "../../src/leases/agent-client.ts";
-import { createLeaseStore } from "../../src/leases/lease-store.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import { createLogger } from "../../src/log.ts";
-import { createAgentKeys } from "../../src/protocol/agent-key.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import { signSessionToken } from "../../src/protocol/session-token.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { createAgentClient } from "../../src/core/leases/agent/agent-client.ts";
+import { createLeaseStore } from "../../src/core/leases/lease-store.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import { createAgentKeys } from "../../src/core/protocol/agent-key.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { signSessionToken } from "../../src/core/protocol/session-token.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { interleaved } from "../interleaved.ts";
 import type { Job } from "../own-process.ts";

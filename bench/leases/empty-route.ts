@@ -3,8 +3,8 @@
  * (connection, key, project, body, answer, log line, metrics) from the cost of an acquire.
  */
 import { z } from "zod";
-import { defineRoute } from "../../src/http/route.ts";
-import { routeTable } from "../../src/http/route-table.ts";
+import { routeTable } from "../../src/core/api/route-table.ts";
+import { defineRoute } from "../../src/core/http/route.ts";
 import { emptyPath } from "./empty-path.ts";
 
 routeTable.push(

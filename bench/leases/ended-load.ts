@@ -5,11 +5,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
-import { createLeaseStore } from "../../src/leases/lease-store.ts";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { newSessionId } from "../../src/services/objects/session-id.ts";
+import { createLeaseStore } from "../../src/core/leases/lease-store.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import { newSessionId } from "../../src/core/objects/session-id.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import type { Job } from "../own-process.ts";
 import type { Target } from "./client.ts";

@@ -4,9 +4,9 @@
  * another caller releases the browser for which they wait.
  */
 import { once } from "node:events";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import type { Job } from "../own-process.ts";
 import { createLoadClient, type Target } from "./client.ts";
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
-import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
+import { chromiumFlags } from "../../src/core/agent/chromium-flags.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
 import type { Call, PoolClient, Session } from "../../test/support/pool-client.ts";

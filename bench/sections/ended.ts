@@ -1,7 +1,7 @@
 /** Very many leases through a Redis of 200 MB, bounded by nothing but its memory: what is kept, refused, and slowed down. */
 import { join } from "node:path";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import type { EndedLoad, EndedResult, Sample } from "../leases/ended-load.ts";
 import { startService } from "../leases/service.ts";
 import { runInOwnProcess } from "../own-process.ts";

@@ -1,5 +1,5 @@
 /** The time of one plan for a very large pool: it runs on the operator's only thread, between two events. */
-import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
+import { planPool } from "../../src/core/pools/plan/plan.ts";
 import { anObserved, aPod, aPool, nowMs, podKinds } from "../../test/support/observed-pool.ts";
 import type { Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";

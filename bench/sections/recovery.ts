@@ -1,7 +1,7 @@
 /** Redis loses all data while browsers are in use: how long until everything is as before, and whether callers notice. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type Cdp, openCdp } from "../../test/support/pool-client.ts";
 import { forAll } from "../for-all.ts";

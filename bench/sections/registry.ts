@@ -1,8 +1,8 @@
 /** Lookups of the config registry with very many targets: their time, and what the knowledge costs. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { targetOf } from "../../src/domain/registry/target.ts";
-import { importSites, originOf } from "../../src/registry/transfer.ts";
+import { targetOf } from "../../src/features/sites/rules/target.ts";
+import { importSites, originOf } from "../../src/features/sites/transfer.ts";
 import { hostileUrls } from "../../test/registry/support/hostile-urls.ts";
 import { startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { runInOwnProcess } from "../own-process.ts";

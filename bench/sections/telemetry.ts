@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CdpConnection, connectCdp } from "../../src/cdp/cdp-connection.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import { telemetryCategories } from "../../src/resources/telemetry.ts";
+import { telemetryCategories } from "../../src/core/model/settings/telemetry.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { type CdpConnection, connectCdp } from "../../src/platform/cdp/cdp-connection.ts";
 import { createTestAgents, runningIn, type TestAgent, type TestAgents } from "../../test/support/agent-process.ts";
 import { devToolsOf, session } from "../../test/support/visited-agent.ts";
 import { interleaved } from "../interleaved.ts";

@@ -1,8 +1,8 @@
 /** As many leases as an installation has in a week, one after another: what grows with them, and whether the last ones are slower. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { fullPool } from "../../test/support/pool-client.ts";
 import { startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { findInfrastructure, type Parts } from "../fleet/parts.ts";

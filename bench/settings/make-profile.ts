@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import puppeteer from "puppeteer-core";
+import { packProfile } from "../../src/features/profiles/archive/pack-profile.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
-import { packProfile } from "../../src/profile-archive/pack-profile.ts";
 import { startResourcesSite } from "./resources-site.ts";
 
 /** Entries of a database in the profile, 10 kB each, and cookies: about what some weeks of work leave. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { listeningPort } from "../../src/listening-port.ts";
+import { listeningPort } from "../../src/platform/base/listening-port.ts";
 import type { TestCertificates } from "../../test/support/test-certificates.ts";
 import { ownAddress } from "../../test/support/wall/machine.ts";
 

@@ -14,7 +14,7 @@ type Repository = {
   ends: { src: ReadonlySet<string>; test: ReadonlySet<string> };
 };
 
-/** Ends of paths: `plan/plan.ts` and `plan.ts` for `src/controllers/browser-pool/plan/plan.ts`. */
+/** Ends of paths: `plan/plan.ts` and `plan.ts` for `src/core/pools/plan/plan.ts`. */
 const endsOf = (file: string): string[] => {
   const parts = file.split("/");
   return parts.map((_, index) => parts.slice(index).join("/"));
@@ -72,7 +72,7 @@ const citations: readonly Citation[] = [
     inFiles: /^docs\/adr\//,
     isRight: (cited, _file, repository) => isDecision(cited.slice(1, -1), repository),
   },
-  // src/kube/client.ts, test/support
+  // src/platform/kube/client.ts, test/support
   {
     pattern: /(?<![\w/.*@-])(?:src|scripts|test|bench|charts|manifests|crds)\/[\w./-]*\w(?![\w*{<…-])/g,
     isRight: isThereOrAround,

@@ -1,43 +1,45 @@
 import { type Import, importsOfTree } from "./imports.ts";
-import { composition, layers, split } from "./layers.ts";
+import { layers } from "./layers.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
+import { stillUpward } from "./still-upward.ts";
 
-/** `kube/watch.ts` → `kube`; `services/pools/find-pool.ts` → `services/pools`; `main.ts` → `main.ts`. */
+const layerOf = (file: string): number =>
+  layers.findIndex(({ folders }) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`)));
+
+/** `platform/kube/watch.ts` → `platform/kube`; `local/kubelet/node.ts` → `local`; `main.ts` → `main.ts`. */
 const folderOf = (file: string): string => {
-  const [top = "", ...below] = file.split("/");
-  return split.includes(top) && below.length > 1 ? `${top}/${below[0]}` : top;
+  const parts = file.split("/");
+  return parts.slice(0, layers[layerOf(file)]?.rooms && parts.length > 2 ? 2 : 1).join("/");
 };
 
 /** How high a folder is, 0 for the lowest layer; undefined when layers.ts does not know it. */
 const heightOf = (folder: string): number | undefined => {
-  const height = layers.findIndex(({ folders }) => folders.includes(folder));
+  const height = layerOf(folder);
   return height === -1 ? undefined : height;
 };
 
 /** Importing folder → imported folder → the first import that does it. */
 type Graph = ReadonlyMap<string, ReadonlyMap<string, Import>>;
 
-const isBetweenFolders = ({ file, target, isLocal }: Import): boolean =>
-  isLocal && !target.startsWith("..") && folderOf(file) !== folderOf(target);
+/** Edges of still-upward.ts: not counted, so that no other one joins them unseen. */
+const isKnown = ({ file, target }: Import): boolean => stillUpward.includes(`${file} → ${target}`);
 
-const isAnything = (): boolean => true;
+const isBetweenFolders = (item: Import): boolean =>
+  item.isLocal && !item.target.startsWith("..") && folderOf(item.file) !== folderOf(item.target) && !isKnown(item);
 
-/** Which folder imports which, by types too. Folders without imports are in it as well. `counts`: which imports make an edge. */
-const graphOf = (tree: SourceTree, counts: (item: Import) => boolean = isAnything): Graph => {
+/** Which folder imports which, by types too. Folders without imports are in it as well. */
+const graphOf = (tree: SourceTree): Graph => {
   const graph = new Map<string, Map<string, Import>>();
   for (const [file, imports] of importsOfTree(tree)) {
     const targets = graph.get(folderOf(file)) ?? new Map<string, Import>();
     graph.set(folderOf(file), targets);
-    for (const item of imports.filter((each) => isBetweenFolders(each) && counts(each))) {
+    for (const item of imports.filter(isBetweenFolders)) {
       const target = folderOf(item.target);
       if (!targets.has(target)) targets.set(target, item);
     }
   }
   return graph;
 };
-
-/** Type imports of the composition type close no circle. */
-const closesCircles = ({ file, isType }: Import): boolean => !(file === composition && isType);
 
 const unknownFolders = (graph: Graph): Violation[] =>
   [...graph.keys()]
@@ -81,10 +83,20 @@ const cycles = (graph: Graph): Violation[] => {
   return [...found.values()];
 };
 
+/** Edges of still-upward.ts that are gone. */
+const goneEdges = (tree: SourceTree): Violation[] => {
+  const imports = importsOfTree(tree);
+  return stillUpward.flatMap((edge) => {
+    const [file = "", target] = edge.split(" → ");
+    const isThere = !tree.has(file) || imports.get(file)?.some((item) => item.target === target);
+    return isThere ? [] : [`${edge} is gone, and scripts/architecture/still-upward.ts still names it`];
+  });
+};
+
 /** Folders without a layer, imports of a higher layer, and circles of folders. */
 export const checkFolders = (tree: SourceTree): Violation[] => {
-  const graph = graphOf(tree, closesCircles);
-  return [...unknownFolders(graph), ...upwardImports(tree), ...cycles(graph)];
+  const graph = graphOf(tree);
+  return [...unknownFolders(graph), ...upwardImports(tree), ...cycles(graph), ...goneEdges(tree)];
 };
 
 /** The import graph: a line for each folder with its layer and what it imports, the lowest first; then the totals. */
@@ -97,6 +109,6 @@ export const folderGraph = (tree: SourceTree): string[] => {
       const layer = layers[height(folder)]?.name ?? "no layer";
       return `${layer}: ${folder} → ${[...targets.keys()].sort().join(", ") || "nothing"}`;
     });
-  const totals = `upward imports: ${upwardImports(tree).length}, cycles: ${cycles(graphOf(tree, closesCircles)).length}`;
+  const totals = `upward imports: ${upwardImports(tree).length}, cycles: ${cycles(graphOf(tree)).length}`;
   return [...lines, totals];
 };

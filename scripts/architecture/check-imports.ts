@@ -1,33 +1,36 @@
-import { importRules, packageHomes } from "./import-rules.ts";
+import { matchesGlob } from "node:path";
+import { betweenFeatures, packageHomes, restrictions } from "./import-rules.ts";
 import { type Import, type Imports, importsOfTree, valueTargets } from "./imports.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
 
-const isIn = (place: string, file: string): boolean => place === "*" || file === place || file.startsWith(`${place}/`);
+const isIn = (place: string, file: string): boolean =>
+  place === "*" || file === place || matchesGlob(file, `${place}/**`);
 
-/** The longest place of the rules that `file` is in. */
-const placeOf = (file: string): string | undefined =>
-  Object.keys(importRules)
-    .filter((place) => isIn(place, file))
-    .sort((a, b) => b.length - a.length)[0];
+const isConcerned = (patterns: readonly string[], file: string): boolean =>
+  patterns.some((pattern) => matchesGlob(file, pattern));
 
-/** `controllers/browser-pool/plan/plan.ts` → `controllers/browser-pool`: one kind's folder. */
-const kindFolder = (file: string): string | undefined => /^controllers\/[^/]+(?=\/)/.exec(file)?.[0];
+const featureOf = (file: string): string | undefined => /^features\/([^/]+)\//.exec(file)?.[1];
 
-const crossesKinds = ({ file, target }: Import): boolean => {
-  const [from, to] = [kindFolder(file), kindFolder(target)];
-  return from !== undefined && to !== undefined && from !== to;
+/** An import of another feature that betweenFeatures does not list. */
+const featureProblem = ({ file, target }: Import): string | undefined => {
+  const [from, to] = [featureOf(file), featureOf(target)];
+  if (from === undefined || to === undefined || from === to || betweenFeatures[from]?.[to]) return undefined;
+  return `imports ${target}: ${from} uses nothing of ${to}`;
 };
 
-const localProblem = (item: Import): string | undefined => {
-  const { file, target, isType } = item;
-  const place = placeOf(file);
-  if (place === undefined) return "is in a place that scripts/architecture/import-rules.ts does not know";
-  if (crossesKinds(item)) return `imports ${target}: a controller uses nothing of another kind's`;
-  const { may, types = [] } = importRules[place] ?? { may: [] };
-  const open = ["errors.ts", "host-port.ts", "sensitive.ts", ...may, ...(isType ? ["log.ts", ...types] : [])];
-  if (isIn(place, target) || open.some((allowed) => isIn(allowed, target))) return undefined;
-  return `imports ${isType ? "types of " : ""}${target}: ${place} may not`;
+const restrictionProblem = ({ file, target, isType }: Import): string | undefined => {
+  const broken = restrictions.find(
+    ({ files, not = [], only, types }) =>
+      isConcerned(files, file) &&
+      !(isType && types) &&
+      (not.some((place) => isIn(place, target)) || (only && !only.some((place) => isIn(place, target)))),
+  );
+  return broken && `imports ${isType ? "types of " : ""}${target}: ${broken.why}`;
 };
+
+const localProblem = (item: Import): string | undefined =>
+  // ../package.json
+  item.target.startsWith("..") ? undefined : (featureProblem(item) ?? restrictionProblem(item));
 
 const packageProblem = ({ file, target }: Import): string | undefined => {
   if (target.startsWith("node:")) return undefined;

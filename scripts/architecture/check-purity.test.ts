@@ -5,8 +5,8 @@ const problems = (files: Record<string, string>): string[] => checkPurity(new Ma
 
 /** A plan that loads a file which itself decides nothing. */
 const planWith = (helper: string): Record<string, string> => ({
-  "controllers/browser-pool/plan/starts.ts": 'import { a } from "../pod/labels.ts";',
-  "controllers/browser-pool/pod/labels.ts": helper,
+  "core/pools/plan/starts.ts": 'import { a } from "../pod/labels.ts";',
+  "core/pools/pod/labels.ts": helper,
 });
 
 describe("a file that a decision loads", () => {
@@ -34,7 +34,7 @@ describe("a file that a decision loads", () => {
     "export const a = () => (process as NodeJS.Process).pid;",
   ])("reads no clock, no chance and nothing outside: %s", (helper) =>
     expect(problems(planWith(helper))).toEqual([
-      expect.stringMatching(/^controllers\/browser-pool\/pod\/labels\.ts:\d decides and must be handed what it reads/),
+      expect.stringMatching(/^core\/pools\/pod\/labels\.ts:\d decides and must be handed what it reads/),
     ]),
   );
 
@@ -73,26 +73,26 @@ describe("a file that a decision loads", () => {
   test("is told of with the way to it", () =>
     expect(
       problems({
-        "domain/a.ts": 'export { b } from "./b.ts";',
-        "domain/b.ts": 'import { c } from "../resources/c.ts";',
-        "resources/c.ts": "\nexport const c = () => Date.now();",
+        "core/model/a.ts": 'export { b } from "./b.ts";',
+        "core/model/b.ts": 'import { c } from "../../platform/kinds/c.ts";',
+        "platform/kinds/c.ts": "\nexport const c = () => Date.now();",
       }),
     ).toEqual([
-      "resources/c.ts:2 decides and must be handed what it reads of clock, chance and the outside: Date.now: " +
-        "domain/b.ts → resources/c.ts",
+      "platform/kinds/c.ts:2 decides and must be handed what it reads of clock, chance and the outside: Date.now: " +
+        "core/model/b.ts → platform/kinds/c.ts",
     ]));
 });
 
 test.each([
-  "domain/totp.ts",
+  "core/model/totp.ts",
   "controllers/vault/status.ts",
-  "controllers/browser-pool/plan/plan.ts",
-  "controllers/browser-pool/observe/node-state.ts",
-  "controllers/browser-pool/observe/pod-state.ts",
-  "controllers/browser-pool/observe/refusal.ts",
-  "controllers/browser-pool/apply/condition-events.ts",
-  "leases/diagnose.ts",
-  "leases/inspect.ts",
+  "core/pools/plan/plan.ts",
+  "core/pools/observe/node-state.ts",
+  "core/pools/observe/pod-state.ts",
+  "core/pools/observe/refusal.ts",
+  "core/pools/apply/condition-events.ts",
+  "core/leases/diagnose.ts",
+  "core/leases/inspect.ts",
 ])("%s decides", (file) => expect(problems({ [file]: "const a = Math.random();" })).toHaveLength(1));
 
 test("what no decision loads may do as it likes", () =>

@@ -13,7 +13,7 @@ const loadedByName: readonly { files: RegExp; uses?: string }[] = [
   { files: /(^|\/)vitest\.config\.ts$|^\.ci\/unhandled-errors\.mjs$/, uses: "default" },
   { files: /^test\/support\/control-plane-setup\.ts$/, uses: "setup" },
   // The page of the live view names it by its address.
-  { files: /^src\/http\/live-view\/in-page\/main\.js$/ },
+  { files: /^src\/features\/live-view\/in-page\/main\.js$/ },
 ];
 
 /** Packages that no file imports: programs, and the types of a runtime. */

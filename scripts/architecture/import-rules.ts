@@ -1,138 +1,98 @@
-/**
- * Who may import whom. Requests go `http → services → leases | kube`, reconcile loops `controllers → kube`; the two meet in
- * data only. A place is a folder or a file of src/; the rule of the longest place that a file is in counts.
- */
+/** Who may import whom, where layers.ts leaves it open. A place is a folder, a file or a pattern of files of src/. */
 
-/** `may`: other places that are imported. `types`: places of which only types are. A place may always import itself. */
-type ImportRule = { may: readonly string[]; types?: readonly string[] };
-
-/** Every place of src/. errors.ts, host-port.ts, sensitive.ts and the Logger type of log.ts are open to all of them. */
-export const importRules: Readonly<Record<string, ImportRule>> = {
-  "main.ts": {
-    may: [
-      "../package.json",
-      "agent/agent-config.ts",
-      "cmd",
-      "config.ts",
-      "environment.ts",
-      "local/banner.ts",
-      "log.ts",
-      "probe/probe-config.ts",
-    ],
+/** What each feature uses of another one, and why it can't do without. */
+export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  network: { proxies: "the wall sends a browser's traffic through the parent proxies" },
+  recordings: { "live-view": "a recording is the picture that the live view shows" },
+  sites: {
+    proxies: "a site's recipe names a kind of proxy",
   },
-  cmd: { may: ["*"] },
-  "config.ts": { may: ["environment.ts"] },
-  "errors.ts": { may: [] },
-  "host-port.ts": { may: [] },
-  "listening-port.ts": { may: [] },
-  "log.ts": { may: [] },
-  "await-with.ts": { may: [] },
-  "retry.ts": { may: [] },
-  audit: { may: [] },
-  blobs: { may: ["await-with.ts"], types: ["config.ts"] },
-  metrics: { may: [] },
-  kube: { may: ["await-with.ts", "environment.ts", "retry.ts"] },
-  redis: { may: ["retry.ts"] },
-  net: { may: ["await-with.ts"] },
-  process: { may: [] },
-  cdp: { may: [] },
-  "extension-zip": { may: [] },
-  "profile-archive": { may: [] },
-  protocol: { may: [] },
-  resources: { may: [], types: ["kube"] },
-  domain: { may: ["resources"], types: ["protocol"] },
-  secrets: { may: ["domain", "kube", "resources"] },
-  leases: { may: ["await-with.ts", "protocol", "redis"] },
-  controllers: {
-    may: ["domain", "kube", "leases", "protocol", "redis", "registry", "resources", "retry.ts", "secrets"],
-    types: ["blobs", "metrics"],
-  },
-  bootstrap: { may: ["kube", "resources", "services/api-keys/api-key-secret.ts"], types: ["services/api-keys"] },
-  services: {
-    may: [
-      "await-with.ts",
-      "domain",
-      "extension-zip",
-      "fill",
-      "kube",
-      "leases",
-      "net",
-      "protocol",
-      "redis",
-      "registry",
-      "resources",
-      "retry.ts",
-      "secrets",
-      "telemetry",
-    ],
-    types: ["blobs", "config.ts", "metrics"],
-  },
-  http: {
-    may: ["../package.json", "domain/client-address.ts", "domain/ip-range.ts", "net", "resources", "services"],
-    types: ["audit", "config.ts", "leases/records.ts", "redis/idempotent-answers.ts"],
-  },
-  "http/ops": { may: ["http/middleware"], types: ["config.ts", "metrics"] },
-  gateway: {
-    may: [
-      "cdp",
-      "http/audit-call.ts",
-      "http/client-address.ts",
-      "http/failed-attempt.ts",
-      "http/middleware",
-      "http/refuse-socket.ts",
-      "protocol/agent-proof.ts",
-      "services",
-    ],
-    types: ["audit"],
-  },
-  agent: {
-    may: [
-      "await-with.ts",
-      "cdp",
-      "domain",
-      "extension-zip",
-      "listening-port.ts",
-      "net",
-      "process",
-      "profile-archive",
-      "protocol",
-      "registry/judge",
-      "registry/visit",
-      "resources",
-      "retry.ts",
-    ],
-    types: ["registry/visit.ts"],
-  },
-  fill: { may: ["cdp", "domain", "resources"] },
-  registry: { may: ["await-with.ts", "cdp", "domain", "kube", "resources", "retry.ts"] },
-  telemetry: { may: ["await-with.ts", "domain", "net", "resources"] },
-  probe: { may: ["cdp"] },
-  local: { may: ["bootstrap", "kube", "listening-port.ts", "process", "services/api-keys/api-key-secret.ts"] },
+  vaults: { profiles: "a connection makes the profile that its logins are kept in" },
 };
+
+/** `files`: whom it concerns. They import nothing of `not`; of `only`, nothing else. `types`: whether types are free. */
+type Restriction = {
+  files: readonly string[];
+  not?: readonly string[];
+  only?: readonly string[];
+  types?: true;
+  why: string;
+};
+
+export const restrictions: readonly Restriction[] = [
+  {
+    files: ["core/api/**", "core/http/**", "features/**/routes.ts", "features/**/*-routes.ts"],
+    not: ["platform/kube", "platform/redis", "core/leases"],
+    types: true,
+    why: "what answers requests calls use cases",
+  },
+  {
+    files: ["core/agent/**", "features/*/agent/**"],
+    only: [
+      "core/agent",
+      "core/model",
+      "core/protocol",
+      "features/*/agent",
+      "features/extensions/zip",
+      "features/profiles/archive",
+      "features/proxies/rules",
+      "features/recordings/webm",
+      "features/sites/judge",
+      "features/sites/rules/target.ts",
+      "features/sites/visit",
+      "features/telemetry/telemetry-event.ts",
+      "platform/addresses",
+      "platform/base",
+      "platform/cdp",
+      "platform/kinds",
+      "platform/net",
+      "platform/process",
+      "platform/rules",
+    ],
+    types: true,
+    why: "what each browser's agent loads costs memory in each pod",
+  },
+  {
+    files: ["**/reconcile.ts", "**/reconcile-*.ts", "**/controller.ts"],
+    not: ["core/api", "core/http", "core/sessions", "core/gateway"],
+    why: "requests and reconcile loops meet in data only",
+  },
+  {
+    files: ["core/leases/**", "core/protocol/**", "core/model/**"],
+    not: ["platform/kube"],
+    types: true,
+    why: "a lease, a message and a rule know no API server",
+  },
+  {
+    files: ["local/**"],
+    only: ["local", "core/bootstrap", "core/api-keys", "platform"],
+    why: "local mode starts the programs, and knows nothing of what they do",
+  },
+];
 
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
-  "@aws-sdk/client-s3": ["blobs"],
-  "@fastify/busboy": ["http"],
-  "@kubernetes/client-node": ["kube"],
-  "@opentelemetry/otlp-transformer": ["telemetry"],
-  express: ["http"],
-  ioredis: ["redis"],
-  "ipaddr.js": ["domain"],
-  jose: ["protocol"],
-  "lru-cache": ["protocol", "services"],
-  otpauth: ["domain"],
-  pino: ["log.ts"],
-  "prom-client": ["metrics"],
-  "chromium-bidi": ["agent/bidi"],
-  "devtools-protocol": ["agent/view", "cdp", "fill"],
-  "puppeteer-core": ["registry"],
-  "swagger-ui-dist": ["http"],
-  tar: ["profile-archive"],
-  tldts: ["domain"],
-  undici: ["kube", "leases", "telemetry"],
-  ws: ["agent/bidi", "agent/view", "cdp"],
-  yauzl: ["extension-zip"],
-  yaml: ["controllers/yaml-file.ts", "kube", "local", "registry"],
+  "@aws-sdk/client-s3": ["platform/blobs"],
+  "@fastify/busboy": ["core/http"],
+  "@kubernetes/client-node": ["platform/kube"],
+  "@opentelemetry/otlp-transformer": ["features/telemetry/export"],
+  express: ["core/api", "core/http", "features"],
+  ioredis: ["platform/redis"],
+  "ipaddr.js": ["platform/addresses"],
+  jose: ["core/protocol"],
+  "lru-cache": ["core", "features"],
+  otpauth: ["features/vaults"],
+  pino: ["platform/base"],
+  "prom-client": ["core/metrics", "platform/metrics"],
+  "chromium-bidi": ["features/webdriver/agent"],
+  "devtools-protocol": ["features/live-view/agent", "platform/cdp", "features/vaults/fill"],
+  "puppeteer-core": ["features/sites/visit"],
+  "swagger-ui-dist": ["core/api"],
+  tar: ["features/profiles/archive"],
+  tldts: ["features", "platform/addresses"],
+  undici: ["platform/kube", "core/leases", "features"],
+  ws: ["features/webdriver/agent", "features/live-view/agent", "platform/cdp"],
+  yauzl: ["features/extensions/zip"],
+  yaml: ["features/sites", "local", "platform/kinds", "platform/kube"],
   zod: ["*"],
 };

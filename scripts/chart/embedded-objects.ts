@@ -3,11 +3,11 @@
  * refuse in a cluster is refused here.
  */
 import { parseAllDocuments } from "yaml";
-import { buildPod, type PodOwner } from "../../src/controllers/browser-pool/pod/pod.ts";
-import { checkPodTemplate } from "../../src/controllers/browser-pool/pod/pod-template.ts";
-import { checkProjectObjects, type ProjectObject } from "../../src/controllers/project/project-objects.ts";
-import type { NewObject, Pod } from "../../src/kube/objects.ts";
-import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
+import { BrowserPoolSpec } from "../../src/core/model/pools/browser-pool.ts";
+import { buildPod, type PodOwner } from "../../src/core/pools/pod/pod.ts";
+import { checkPodTemplate } from "../../src/core/pools/pod/pod-template.ts";
+import { checkProjectObjects, type ProjectObject } from "../../src/core/projects/project-objects.ts";
+import type { NewObject, Pod } from "../../src/platform/kube/objects.ts";
 
 type ConfigMap = { kind?: string; data?: Record<string, string> } | null;
 

@@ -4,8 +4,8 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crdOf } from "../../src/resources/crd.ts";
-import { kinds } from "../../src/resources/kinds.ts";
+import { kinds } from "../../src/cmd/kinds.ts";
+import { crdOf } from "../../src/platform/kinds/crd.ts";
 
 /** The pattern by which kubeconform finds a kind's file: pass `join(folder, schemaFileTemplate)` as `-schema-location`. */
 export const schemaFileTemplate = "{{.Group}}_{{.ResourceAPIVersion}}_{{.ResourceKind}}.json";

@@ -58,7 +58,9 @@ const route: Setting = {
   ...network,
   shownBy: {
     "test/e2e/everything/everything.slow.test.ts": ["a pool with everything at once, headless: %s"],
-    "src/domain/references.test.ts": ["lead to ids, by id, by name and by the name of an object from YAML"],
+    "src/core/model/settings/references.test.ts": [
+      "lead to ids, by id, by name and by the name of an object from YAML",
+    ],
     "test/e2e/patch-rules.test.ts": [
       "replaces the network block, an empty one removes it, an empty list stays a list (9)",
     ],
@@ -115,7 +117,10 @@ export const browserSettings = {
     shownBy: {
       "test/agent/change-viewport.slow.test.ts": ["of a headful browser changes its refresh rate, too"],
       "test/agent/browser-settings.slow.test.ts": ["a headful browser draws at the viewport's refresh rate, %d Hz"],
-      "src/domain/viewport.test.ts": ["%i x %i without a refresh rate has %i Hz", "a refresh rate that is given stays"],
+      "src/core/model/settings/viewport.test.ts": [
+        "%i x %i without a refresh rate has %i Hz",
+        "a refresh rate that is given stays",
+      ],
     },
   },
   chromePolicy: {
@@ -172,7 +177,7 @@ export const browserSettings = {
     takesHold: { browser: "at its start" },
     needs: ["blob_store"],
     shownBy: {
-      "src/domain/browser-features.test.ts": [
+      "src/core/model/settings/browser-features.test.ts": [
         "a browser can save its profile where there is a store, and not elsewhere: over HTTP and by YAML",
       ],
       "test/e2e/profile-saves.slow.test.ts": ["what a browser leaves in its profile is there in the next one"],

@@ -1,11 +1,11 @@
 /** Reads the fields of pools and browsers from their schemas. */
 import type { z } from "zod";
-import { BrowserSpec } from "../../src/resources/browser.ts";
-import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
-import { PoolPatch, PoolRequest } from "../../src/resources/browser-pool-wire.ts";
-import { BrowserRequest } from "../../src/resources/browser-wire.ts";
-import { joinPath, type Path, wirePath } from "../../src/resources/wire.ts";
-import { isArraySchema, isObjectSchema, isWrapperSchema } from "../../src/resources/zod-shape.ts";
+import { BrowserSpec } from "../../src/core/model/browsers/browser.ts";
+import { BrowserRequest } from "../../src/core/model/browsers/browser-wire.ts";
+import { BrowserPoolSpec } from "../../src/core/model/pools/browser-pool.ts";
+import { PoolPatch, PoolRequest } from "../../src/core/model/pools/browser-pool-wire.ts";
+import { joinPath, type Path, wirePath } from "../../src/platform/kinds/wire.ts";
+import { isArraySchema, isObjectSchema, isWrapperSchema } from "../../src/platform/kinds/zod-shape.ts";
 
 type Owner = "pool" | "browser";
 

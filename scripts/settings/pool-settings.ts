@@ -18,7 +18,7 @@ const autoscaled = (test: string): Setting => ({
   takesHold: { pool: "at once" },
   needs: ["organization's limits"],
   shownBy: {
-    "src/domain/autoscale/decide-size.test.ts": [test],
+    "src/core/model/pools/autoscale/decide-size.test.ts": [test],
     "test/e2e/autoscale.slow.test.ts": ["a pool at size zero wakes for a caller who waits, and goes to zero again"],
   },
 });
@@ -27,7 +27,7 @@ const scheduled = (test: string): Setting => ({
   by: "operator",
   takesHold: { pool: "at once" },
   needs: ["organization's limits"],
-  shownBy: { "src/domain/autoscale/schedule.test.ts": [test] },
+  shownBy: { "src/core/model/pools/autoscale/schedule.test.ts": [test] },
 });
 
 /** Rows of the fields of a pool that do not configure its browsers. */
@@ -37,7 +37,7 @@ export const poolSettings = {
     takesHold: { pool: "fixed" },
     shownBy: {
       "test/crds/browser-pool.test.ts": ["keeps its region, also a defaulted one"],
-      "src/controllers/browser-pool/pod/pod-template.test.ts": ["a region adds to where all browsers may run"],
+      "src/core/pools/pod/pod-template.test.ts": ["a region adds to where all browsers may run"],
     },
   },
   size: {
@@ -102,7 +102,7 @@ export const poolSettings = {
     takesHold: { pool: "new browsers" },
     needs: ["memory_16GiB"],
     shownBy: {
-      "src/controllers/browser-pool/pod/pod-template.test.ts": [
+      "src/core/pools/pod/pod-template.test.ts": [
         "a headful browser has the memory of its pool, a headless one that of the template",
       ],
     },
@@ -114,7 +114,7 @@ export const poolSettings = {
     takesHold: { pool: "at once" },
     needs: ["blob store"],
     shownBy: {
-      "src/controllers/browser-pool/plan/profile-refresh.test.ts": [
+      "src/core/pools/plan/profile-refresh.test.ts": [
         "a new version of the profile replaces what is idle and what starts, and leaves what is in use",
       ],
       "test/e2e/patch-profile.slow.test.ts": [
@@ -126,7 +126,7 @@ export const poolSettings = {
     by: "operator",
     takesHold: { pool: "at once" },
     shownBy: {
-      "src/controllers/browser-pool/plan/plan.test.ts": ["what was discarded is rebuilt at once, not at the fill rate"],
+      "src/core/pools/plan/plan.test.ts": ["what was discarded is rebuilt at once, not at the fill rate"],
     },
   },
   discardAllIdle: {
@@ -155,10 +155,10 @@ export const onDemandSettings = {
     takesHold: { browser: "at its start" },
     needs: ["gpu"],
     shownBy: {
-      "src/controllers/browser-pool/observe/refusal.test.ts": [
+      "src/core/pools/observe/refusal.test.ts": [
         "is refused with a GPU where there is none, and accepted where there is one",
       ],
-      "src/controllers/browser-pool/pod/pod-template.test.ts": [
+      "src/core/pools/pod/pod-template.test.ts": [
         "only a browser with a GPU asks for one, and runs where the installation has them",
       ],
     },
@@ -191,7 +191,7 @@ export const onDemandSettings = {
     needs: ["network", "provider of proxies"],
     shownBy: {
       "test/e2e/on-demand.slow.test.ts": ["a %s that names nothing is 404, and nothing is started"],
-      "src/domain/browser-create.test.ts": [
+      "src/core/model/browsers/browser-create.test.ts": [
         "a request may have every setting, and has the defaults for what it leaves out",
       ],
     },

@@ -1,9 +1,10 @@
 /** What the table of settings says of a field. Its names and, by default, its effect come from the schemas. */
-import type { BrowserFeature } from "../../src/domain/browser-features.ts";
-import type { BrowserSpec } from "../../src/resources/browser.ts";
-import type { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
-import type { PoolPatch, PoolRequest } from "../../src/resources/browser-pool-wire.ts";
-import type { BrowserRequest } from "../../src/resources/browser-wire.ts";
+
+import type { BrowserSpec } from "../../src/core/model/browsers/browser.ts";
+import type { BrowserRequest } from "../../src/core/model/browsers/browser-wire.ts";
+import type { BrowserPoolSpec } from "../../src/core/model/pools/browser-pool.ts";
+import type { PoolPatch, PoolRequest } from "../../src/core/model/pools/browser-pool-wire.ts";
+import type { BrowserFeature } from "../../src/core/model/settings/browser-features.ts";
 
 type Below<Key extends string, Value> = Value extends readonly (infer Item)[]
   ? Item extends object

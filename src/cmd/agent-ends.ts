@@ -1,5 +1,5 @@
 /** How an agent ends when nothing has failed. */
-import type { Termination } from "../protocol/agent-api.ts";
+import type { Termination } from "../core/protocol/agent-api.ts";
 
 /** It was told to stop, and did. */
 export const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };

@@ -1,5 +1,5 @@
-import { createLeaseLogs, type LeaseLogs } from "../agent/logs/lease-logs.ts";
-import { createLogger, type Logger } from "../log.ts";
+import { createLeaseLogs, type LeaseLogs } from "../features/logs/agent/lease-logs.ts";
+import { createLogger, type Logger } from "../platform/base/log.ts";
 
 /** What an agent says: `log` is its logger, whose lines `logs` gets too, for the holder. */
 export type AgentLogs = { logs: LeaseLogs; log: Logger };

@@ -1,8 +1,8 @@
-import type { AgentConfig } from "../agent/agent-config.ts";
-import { startBrowser } from "../agent/browser.ts";
-import { SetupRefused } from "../agent/load-extensions.ts";
-import { writeTermination } from "../agent/write-termination.ts";
-import type { Termination } from "../protocol/agent-api.ts";
+import type { AgentConfig } from "../core/agent/agent-config.ts";
+import { startBrowser } from "../core/agent/browser.ts";
+import { writeTermination } from "../core/agent/write-termination.ts";
+import type { Termination } from "../core/protocol/agent-api.ts";
+import { SetupRefused } from "../features/extensions/agent/load-extensions.ts";
 import { leaseOver, stopped } from "./agent-ends.ts";
 import type { AgentLogs } from "./agent-logs.ts";
 import type { StopSignals } from "./stop-signals.ts";

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
-import { hostPort } from "../host-port.ts";
-import { listeningPort } from "../listening-port.ts";
+import { hostPort } from "../platform/base/host-port.ts";
+import { listeningPort } from "../platform/base/listening-port.ts";
 
 /** Starts to listen; port 0: any free one. Returns the server's URL, e.g. `http://127.0.0.1:8080`. */
 export const listen = async (server: Server, host: string, port: number): Promise<string> => {

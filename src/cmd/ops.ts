@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { createOpsApp, type OpsDeps } from "../http/ops/ops-app.ts";
+import { createOpsApp, type OpsDeps } from "../core/http/ops/ops-app.ts";
 import { closeServer, listen } from "./listen.ts";
 
 /** Time for a scrape to end when the process stops, ms. */

@@ -5,9 +5,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { drivePage, urlThrough } from "../probe/drive-page.ts";
-import { createPoolClient, type Pool, type PoolClient } from "../probe/pool-client.ts";
-import type { ProbeConfig } from "../probe/probe-config.ts";
+import { drivePage, urlThrough } from "./probe/drive-page.ts";
+import { createPoolClient, type Pool, type PoolClient } from "./probe/pool-client.ts";
+import type { ProbeConfig } from "./probe/probe-config.ts";
 
 /** Longest wait for the first browser of a new pool, ms: a node may have to pull its image. */
 const fillLimitMs = 300_000;

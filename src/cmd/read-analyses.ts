@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
-import type { Config } from "../config.ts";
-import type { RunDeps } from "../controllers/site-analysis/run.ts";
-import { type ProxyProvider, unsupportedSettings } from "../domain/proxy-provider.ts";
-import type { Kube } from "../kube/client.ts";
-import { createEvidenceStore } from "../registry/evidence-store.ts";
-import { builtInRules } from "../registry/judge/built-in-rules.ts";
-import { createJudge } from "../registry/judge/judge.ts";
-import { readJudgeRules } from "../registry/judge/read-rules.ts";
-import { originOf } from "../registry/transfer.ts";
+import type { Config } from "../core/config/config.ts";
+import { type ProxyProvider, unsupportedSettings } from "../features/proxies/rules/proxy-provider.ts";
+import type { RunDeps } from "../features/sites/analyses/run.ts";
+import { createEvidenceStore } from "../features/sites/evidence-store.ts";
+import { builtInRules } from "../features/sites/judge/built-in-rules.ts";
+import { createJudge } from "../features/sites/judge/judge.ts";
+import { readJudgeRules } from "../features/sites/judge/read-rules.ts";
+import { originOf } from "../features/sites/transfer.ts";
+import type { Kube } from "../platform/kube/client.ts";
 import { readAnalysisSettings } from "./read-analysis-settings.ts";
 
 /** What the controller of analyses needs besides what all controllers share. */

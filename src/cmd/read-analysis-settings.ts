@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
-import { checkValue } from "../controllers/check-value.ts";
-import { readYamlFile } from "../controllers/yaml-file.ts";
-import { AnalysisSettings } from "../domain/registry/analysis-settings.ts";
+import { AnalysisSettings } from "../features/sites/rules/analysis-settings.ts";
+import { checkValue } from "../platform/kinds/check-value.ts";
+import { readYamlFile } from "../platform/kinds/yaml-file.ts";
 
 /**
  * Reads how sites are analyzed; undefined for no file: then none is. `rulesFile` becomes absolute. Throws an `Error` that names the file

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Config } from "../config.ts";
-import { checkValue } from "../controllers/check-value.ts";
-import { readYamlFile } from "../controllers/yaml-file.ts";
-import { parseCaBundle } from "../domain/ca-bundle.ts";
+import type { Config } from "../core/config/config.ts";
+import { parseCaBundle } from "../features/proxies/rules/ca-bundle.ts";
 import {
   type Gateway,
   type GatewayFile,
   gatewayOf,
   ProviderFile,
   type ProxyProvider,
-} from "../domain/proxy-provider.ts";
-import { Sensitive } from "../sensitive.ts";
+} from "../features/proxies/rules/proxy-provider.ts";
+import { Sensitive } from "../platform/base/sensitive.ts";
+import { checkValue } from "../platform/kinds/check-value.ts";
+import { readYamlFile } from "../platform/kinds/yaml-file.ts";
 
 const bundleIn = (file: string): string => {
   const bundle = parseCaBundle(readFileSync(file, "utf8"));

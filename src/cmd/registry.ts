@@ -3,8 +3,8 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { connectKube } from "../kube/client.ts";
-import { exportSites, importSites, originOf } from "../registry/transfer.ts";
+import { exportSites, importSites, originOf } from "../features/sites/transfer.ts";
+import { connectKube } from "../platform/kube/client.ts";
 
 /** Objects between two lines about the progress of an import. */
 const sayEvery = 32;

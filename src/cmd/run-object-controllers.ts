@@ -7,35 +7,36 @@
  * A round computes on cached objects and writes only what differs. So a few rounds too many cost almost nothing, and no list of
  * dependencies between single objects is needed that could be wrong.
  */
-import type { BlobStore } from "../blobs/blob-store.ts";
-import { reconcileConnection } from "../controllers/auth-connection/reconcile.ts";
-import { reconcileCredential } from "../controllers/credential/reconcile.ts";
-import { reconcileExtension } from "../controllers/extension/reconcile.ts";
-import type { ObjectCaches, ObjectDeps } from "../controllers/object-deps.ts";
-import { createSpecPredicate } from "../controllers/predicates.ts";
-import { reconcileProfile } from "../controllers/profile/reconcile.ts";
-import { reconcileProxy } from "../controllers/proxy/reconcile.ts";
-import { reconcileDestination } from "../controllers/telemetry-destination/reconcile.ts";
-import { reconcileVault } from "../controllers/vault/reconcile.ts";
-import { reconcileItem } from "../controllers/vault-item/reconcile.ts";
-import { whenLeadEnds } from "../controllers/when-lead-ends.ts";
-import type { NetworkJudge } from "../domain/network-judge.ts";
-import type { ProxyProvider } from "../domain/proxy-provider.ts";
-import type { Kube } from "../kube/client.ts";
-import type { Lead } from "../kube/leader-election.ts";
-import { keyOf, type NamespacedObject } from "../kube/objects.ts";
-import { type Reflector, startReflector } from "../kube/reflector.ts";
-import type { ResourceType } from "../kube/resource-type.ts";
-import { type Requeue, startWorkQueue, type WorkMeter, type WorkQueue } from "../kube/work-queue.ts";
-import type { Logger } from "../log.ts";
-import { authConnectionKind } from "../resources/auth-connection.ts";
-import { credentialKind } from "../resources/credential.ts";
-import { extensionKind } from "../resources/extension.ts";
-import { profileKind } from "../resources/profile.ts";
-import { proxyKind } from "../resources/proxy.ts";
-import { telemetryDestinationKind } from "../resources/telemetry-destination.ts";
-import { vaultKind } from "../resources/vault.ts";
-import { vaultItemKind } from "../resources/vault-item.ts";
+
+import type { ObjectCaches, ObjectDeps } from "../core/reconcile/object-deps.ts";
+import { createSpecPredicate } from "../core/reconcile/predicates.ts";
+import { whenLeadEnds } from "../core/reconcile/when-lead-ends.ts";
+import { extensionKind } from "../features/extensions/extension.ts";
+import { reconcileExtension } from "../features/extensions/reconcile.ts";
+import { profileKind } from "../features/profiles/profile.ts";
+import { reconcileProfile } from "../features/profiles/reconcile.ts";
+import { proxyKind } from "../features/proxies/proxy.ts";
+import { reconcileProxy } from "../features/proxies/reconcile.ts";
+import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
+import { reconcileDestination } from "../features/telemetry/destinations/reconcile.ts";
+import { telemetryDestinationKind } from "../features/telemetry/destinations/telemetry-destination.ts";
+import { authConnectionKind } from "../features/vaults/connections/auth-connection.ts";
+import { reconcileConnection } from "../features/vaults/connections/reconcile.ts";
+import { credentialKind } from "../features/vaults/credentials/credential.ts";
+import { reconcileCredential } from "../features/vaults/credentials/reconcile.ts";
+import { reconcileItem } from "../features/vaults/items/reconcile.ts";
+import { vaultItemKind } from "../features/vaults/items/vault-item.ts";
+import { reconcileVault } from "../features/vaults/reconcile.ts";
+import { vaultKind } from "../features/vaults/vault.ts";
+import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
+import type { Logger } from "../platform/base/log.ts";
+import type { BlobStore } from "../platform/blobs/blob-store.ts";
+import type { Kube } from "../platform/kube/client.ts";
+import type { Lead } from "../platform/kube/leader-election.ts";
+import { keyOf, type NamespacedObject } from "../platform/kube/objects.ts";
+import { type Reflector, startReflector } from "../platform/kube/reflector.ts";
+import type { ResourceType } from "../platform/kube/resource-type.ts";
+import { type Requeue, startWorkQueue, type WorkMeter, type WorkQueue } from "../platform/kube/work-queue.ts";
 
 /** Objects of one kind that are reconciled at the same time. */
 const concurrency = 4;

@@ -1,8 +1,8 @@
-import type { BlobStore } from "../blobs/blob-store.ts";
-import { openBlobStore } from "../blobs/open-blob-store.ts";
-import type { Config } from "../config.ts";
-import { AppError } from "../errors.ts";
-import type { Logger } from "../log.ts";
+import type { Config } from "../core/config/config.ts";
+import { AppError } from "../platform/base/errors.ts";
+import type { Logger } from "../platform/base/log.ts";
+import type { BlobStore } from "../platform/blobs/blob-store.ts";
+import { openBlobStore } from "../platform/blobs/open-blob-store.ts";
 
 /** How long a store may take to answer before the log says that it does not, ms. */
 const firstAnswerMs = 10_000;

@@ -1,7 +1,7 @@
-import type { AgentConfig } from "../agent/agent-config.ts";
-import { type ReceivedSetup, receiveSetup } from "../agent/receive-setup.ts";
-import type { Logger } from "../log.ts";
-import { createAgentTokenVerifier } from "../protocol/agent-token.ts";
+import type { AgentConfig } from "../core/agent/agent-config.ts";
+import { type ReceivedSetup, receiveSetup } from "../core/agent/receive-setup.ts";
+import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
+import type { Logger } from "../platform/base/log.ts";
 
 /** Resolves with what the operator sends for the browser. Rejects when `signal` is aborted. */
 export const waitForSetup = async (config: AgentConfig, signal: AbortSignal, log: Logger): Promise<ReceivedSetup> => {

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ensureOrganizationKey } from "../bootstrap/ensure-organization-key.ts";
-import type { Kube } from "../kube/client.ts";
-import { newApiKey } from "../services/api-keys/api-key-secret.ts";
+import { newApiKey } from "../core/api-keys/api-key-secret.ts";
+import { ensureOrganizationKey } from "../core/bootstrap/ensure-organization-key.ts";
+import type { Kube } from "../platform/kube/client.ts";
 
 const readKey = async (path: string): Promise<string | undefined> => {
   try {

@@ -1,4 +1,4 @@
-import type { Logger } from "../log.ts";
+import type { Logger } from "../platform/base/log.ts";
 import { startEtcd } from "./etcd.ts";
 import { startApiServer } from "./kube-apiserver.ts";
 import type { Programs } from "./locate-programs.mjs";

@@ -1,7 +1,7 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Logger } from "../log.ts";
-import { type SupervisedChild, superviseChild } from "../process/supervised-child.ts";
+import type { Logger } from "../platform/base/log.ts";
+import { type SupervisedChild, superviseChild } from "../platform/process/supervised-child.ts";
 import type { Programs } from "./locate-programs.mjs";
 import { requiredProgram } from "./required-program.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { listeningPort } from "../listening-port.ts";
-import { StartError } from "../process/supervised-child.ts";
+import { listeningPort } from "../platform/base/listening-port.ts";
+import { StartError } from "../platform/process/supervised-child.ts";
 
 /** Another program can take a port between its choice and its use; this many failures in a row must have another cause. */
 const maxTries = 5;

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
-import type { Kube } from "../kube/client.ts";
-import { isTransient } from "../kube/kube-error.ts";
-import type { CustomResourceDefinition, NewObject } from "../kube/objects.ts";
-import { customResourceDefinitions } from "../kube/resource-type.ts";
+import type { Kube } from "../platform/kube/client.ts";
+import { isTransient } from "../platform/kube/kube-error.ts";
+import type { CustomResourceDefinition, NewObject } from "../platform/kube/objects.ts";
+import { customResourceDefinitions } from "../platform/kube/resource-type.ts";
 
 const folder = new URL("../../crds/", import.meta.url);
 

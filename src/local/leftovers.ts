@@ -1,9 +1,9 @@
 import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endAtHomeIn } from "../process/marked-processes.ts";
-import { killRecordedGroups } from "../process/process-groups.ts";
-import { clearRegister, killRegisteredProcesses } from "../process/process-register.ts";
+import { endAtHomeIn } from "../platform/process/marked-processes.ts";
+import { killRecordedGroups } from "../platform/process/process-groups.ts";
+import { clearRegister, killRegisteredProcesses } from "../platform/process/process-register.ts";
 
 /** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");

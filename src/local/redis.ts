@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Logger } from "../log.ts";
-import { superviseChild } from "../process/supervised-child.ts";
+import type { Logger } from "../platform/base/log.ts";
+import { superviseChild } from "../platform/process/supervised-child.ts";
 import { startOnFreePort } from "./free-port.ts";
 import type { Programs } from "./locate-programs.mjs";
 import { pingRedis } from "./ping-redis.ts";

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AgentServer, startAgentHttp } from "../../src/agent/agent-http.ts";
-import { changeRoutes } from "../../src/agent/change-routes.ts";
-import { sealText } from "../../src/protocol/sealed-bytes.ts";
+import { type AgentServer, startAgentHttp } from "../../src/core/agent/agent-http.ts";
+import { changeRoutes } from "../../src/core/agent/change-routes.ts";
+import { sealText } from "../../src/core/protocol/sealed-bytes.ts";
 import { silent } from "../support/lease-parts.ts";
 
 const agentKey = createSecretKey(randomBytes(32));

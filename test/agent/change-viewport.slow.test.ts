@@ -1,7 +1,7 @@
 /** The viewport of a browser that its holder changes while it runs. */
 import type { Browser, Page } from "puppeteer-core";
 import { afterEach, expect, test } from "vitest";
-import type { BrowserConfig } from "../../src/protocol/agent-api.ts";
+import type { BrowserConfig } from "../../src/core/protocol/agent-api.ts";
 import { createTestAgents, type StartOptions } from "../support/agent-process.ts";
 import { changeBrowser } from "../support/change-agent.ts";
 

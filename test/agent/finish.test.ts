@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { startAgentHttp } from "../../src/agent/agent-http.ts";
+import { startAgentHttp } from "../../src/core/agent/agent-http.ts";
 import { silent } from "../support/lease-parts.ts";
 
 /** An agent with one route whose answer is lines. */

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 
 const agents = createTestAgents();

@@ -9,22 +9,22 @@ import { readFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type AgentServer, startAgentHttp } from "../../src/agent/agent-http.ts";
-import { createBidiServer } from "../../src/agent/bidi/serve-bidi.ts";
-import { createCdpProxy } from "../../src/agent/cdp-proxy.ts";
-import type { DevToolsPlace } from "../../src/agent/connect-dev-tools.ts";
-import { createLeaseKeeper } from "../../src/agent/lease-keeper.ts";
-import { createFillTimes } from "../../src/agent/shown-pages.ts";
-import { createUpgrades } from "../../src/agent/upgrades.ts";
-import { createLiveView } from "../../src/agent/view/live-view.ts";
-import { sessionHeader } from "../../src/protocol/agent-api.ts";
+import { type AgentServer, startAgentHttp } from "../../src/core/agent/agent-http.ts";
+import { createCdpProxy } from "../../src/core/agent/cdp-proxy.ts";
+import type { DevToolsPlace } from "../../src/core/agent/connect-dev-tools.ts";
+import { createLeaseKeeper } from "../../src/core/agent/lease-keeper.ts";
+import { createFillTimes } from "../../src/core/agent/shown-pages.ts";
+import { createUpgrades } from "../../src/core/agent/upgrades.ts";
+import { sessionHeader } from "../../src/core/protocol/agent-api.ts";
+import { createLiveView } from "../../src/features/live-view/agent/live-view.ts";
+import { createBidiServer } from "../../src/features/webdriver/agent/serve-bidi.ts";
 import { eventually as wait } from "../support/eventually.ts";
 import { silent } from "../support/lease-parts.ts";
 import { listedOrder, noUploads } from "../support/listed-order.ts";
 import { processesOf } from "../support/processes.ts";
 import { websocketAccept } from "../support/websocket-accept.ts";
 
-const bidiProgram = fileURLToPath(new URL("../../src/agent/bidi/main.ts", import.meta.url));
+const bidiProgram = fileURLToPath(new URL("../../src/features/webdriver/agent/main.ts", import.meta.url));
 
 /** The answer to an upgrade with this head. */
 const switching = (head: string): string => {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { killRecordedGroups } from "../../src/process/process-groups.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { killRecordedGroups } from "../../src/platform/process/process-groups.ts";
 import { createTestAgents, runningIn, type TestAgent } from "../support/agent-process.ts";
 import { freeze } from "../support/processes.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type AgentLines, createLineStreams } from "../../src/agent/line-streams.ts";
+import { type AgentLines, createLineStreams } from "../../src/core/agent/line-streams.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** As many as readers may have at once. */

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import puppeteer, { type Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
-import { connectDevTools, placeOf } from "../../src/agent/connect-dev-tools.ts";
-import { loadExtensions, SetupRefused } from "../../src/agent/load-extensions.ts";
-import { startVirtualScreen } from "../../src/agent/virtual-screen.ts";
+import { chromiumFlags } from "../../src/core/agent/chromium-flags.ts";
+import { connectDevTools, placeOf } from "../../src/core/agent/connect-dev-tools.ts";
+import { startVirtualScreen } from "../../src/core/agent/virtual-screen.ts";
+import { loadExtensions, SetupRefused } from "../../src/features/extensions/agent/load-extensions.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { startGroupProcess } from "../../src/process/group-process.ts";
+import { startGroupProcess } from "../../src/platform/process/group-process.ts";
 import { filesOf, namedFilesCases } from "../extension-zip/named-files.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { type LogLine, type LogSource, logPath } from "../../src/features/logs/agent/api.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { type LogLine, type LogSource, logPath } from "../../src/protocol/agent-logs.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -1,7 +1,7 @@
 /** What an agent tells of a session's first navigation, and what it does not: a real agent, its browser, and the local internet. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CdpConnection, connectCdp } from "../../src/cdp/cdp-connection.ts";
-import { purposeHeader } from "../../src/protocol/agent-api.ts";
+import { purposeHeader } from "../../src/core/protocol/agent-api.ts";
+import { type CdpConnection, connectCdp } from "../../src/platform/cdp/cdp-connection.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { changeBrowser } from "../support/change-agent.ts";
 import { eventually } from "../support/eventually.ts";

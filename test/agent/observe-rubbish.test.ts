@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { observeSession } from "../../src/agent/observe/observe-session.ts";
+import { observeSession } from "../../src/features/sites/agent/observe-session.ts";
 
 /** A browser with one page, which begins to navigate and then tells events that CDP does not have. */
 const startRubbishBrowser = async (events: object[]): Promise<WebSocketServer> => {

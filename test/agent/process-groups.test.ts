@@ -6,7 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endGroup, killRecordedGroups, recordProcessGroup, signalGroup } from "../../src/process/process-groups.ts";
+import {
+  endGroup,
+  killRecordedGroups,
+  recordProcessGroup,
+  signalGroup,
+} from "../../src/platform/process/process-groups.ts";
 import { runningIn } from "../support/agent-process.ts";
 
 let folder: string;

@@ -5,10 +5,10 @@ import { mkdir, mkdtemp, open, readdir, rm, symlink, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { unpackProfile } from "../../src/profile-archive/unpack-profile.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import { ProfileSaveState } from "../../src/protocol/profile-save.ts";
-import { openStream } from "../../src/protocol/sealed-bytes.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { ProfileSaveState } from "../../src/core/protocol/profile-save.ts";
+import { openStream } from "../../src/core/protocol/sealed-bytes.ts";
+import { unpackProfile } from "../../src/features/profiles/archive/unpack-profile.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { freeze } from "../support/processes.ts";

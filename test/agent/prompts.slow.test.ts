@@ -1,7 +1,7 @@
 /** What asks a person in three kinds of browsers, what becomes of it without an answer, and that docs/prompts.md says so. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectCdp } from "../../src/cdp/cdp-connection.ts";
+import { connectCdp } from "../../src/platform/cdp/cdp-connection.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { devToolsOf, session } from "../support/visited-agent.ts";
 import { type PromptSite, startPromptSite } from "./prompts/prompt-site.ts";

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readSelection } from "../../src/agent/view/read-selection.ts";
-import { connectCdp } from "../../src/cdp/cdp-connection.ts";
+import { readSelection } from "../../src/features/live-view/agent/read-selection.ts";
+import { connectCdp } from "../../src/platform/cdp/cdp-connection.ts";
 import { launchChromium } from "../support/plain-chromium.ts";
 
 const fields = `data:text/html,<input id=text value="what is shown"><input id=password type=password value="what is hidden">

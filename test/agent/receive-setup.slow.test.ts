@@ -4,10 +4,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "no
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
-import { nonceHeader, proofHeader, proofOf } from "../../src/protocol/agent-proof.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import { maxSetupBytes } from "../../src/protocol/browser-setup.ts";
-import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
+import { nonceHeader, proofHeader, proofOf } from "../../src/core/protocol/agent-proof.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { maxSetupBytes } from "../../src/core/protocol/browser-setup.ts";
+import { sealStream, sealText } from "../../src/core/protocol/sealed-bytes.ts";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { writeZip } from "../support/zip-writer.ts";

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFillTimes } from "../../src/agent/shown-pages.ts";
-import { type CdpConnection, connectCdp } from "../../src/cdp/cdp-connection.ts";
+import { createFillTimes } from "../../src/core/agent/shown-pages.ts";
+import { type CdpConnection, connectCdp } from "../../src/platform/cdp/cdp-connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { launchChromium } from "../support/plain-chromium.ts";
 

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { createLineSink } from "../../src/log.ts";
+import { createLineSink } from "../../src/platform/base/log.ts";
 
-const sinkFile = JSON.stringify(join(import.meta.dirname, "../../src/log.ts"));
+const sinkFile = JSON.stringify(join(import.meta.dirname, "../../src/platform/base/log.ts"));
 
 /** Runs a script with a sink on stdout; it tells on stderr. */
 const run = (script: string) => {

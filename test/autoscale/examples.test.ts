@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { poolProblems } from "../../src/domain/pool-problems.ts";
-import { createPoolMetrics } from "../../src/metrics/pool-metrics.ts";
-import { type BrowserPool, BrowserPoolSpec, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { createPoolMetrics } from "../../src/core/metrics/pool-metrics.ts";
+import { type BrowserPool, BrowserPoolSpec, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { poolProblems } from "../../src/core/model/pools/pool-problems.ts";
 import { startTestControlPlane, type TestControlPlane } from "../crds/start-control-plane.ts";
 import { docExamples } from "../support/doc-examples.ts";
 

@@ -1,7 +1,7 @@
 /** What every blob store does. Each implementation runs this suite. */
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
 
 export const call = (): { signal: AbortSignal } => ({ signal: AbortSignal.timeout(30_000) });
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
+import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
+import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
 import { openFiles } from "../support/open-files.ts";
 import { blobStoreContract, call, chunksOf } from "./blob-store-contract.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { type CdpConnection, connectCdp } from "../../src/cdp/cdp-connection.ts";
+import { type CdpConnection, connectCdp } from "../../src/platform/cdp/cdp-connection.ts";
 
 type Sent = { id: number; method: string; sessionId?: string };
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readHttpHead, withHeader, withoutHeader } from "../../src/cdp/http-head.ts";
+import { readHttpHead, withHeader, withoutHeader } from "../../src/platform/cdp/http-head.ts";
 
 let near: Socket;
 let far: Socket;

@@ -12,7 +12,7 @@ const alerts = parse(read("charts/browserpool/files/alerts.yaml")) as Alert[];
 
 /** Names of metrics in the code, and of those that prom-client and Prometheus add. */
 const measured = new Set([
-  ...globSync("src/metrics/*.ts", { cwd: root }).flatMap((file) =>
+  ...globSync("src/**/*-metrics.ts", { cwd: root }).flatMap((file) =>
     [...read(file).matchAll(/name: "(browserpool_\w+)"/g)].map(([, name = ""]) => name),
   ),
   "up",

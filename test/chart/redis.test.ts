@@ -6,9 +6,9 @@ import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { root } from "../../scripts/generated-file.ts";
-import type { Logger } from "../../src/log.ts";
-import { checkRedis } from "../../src/redis/check-redis.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import type { Logger } from "../../src/platform/base/log.ts";
+import { checkRedis } from "../../src/platform/redis/check-redis.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { silent } from "../support/lease-parts.ts";
 import { startRedisServer } from "../support/redis-servers.ts";
 

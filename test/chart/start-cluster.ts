@@ -7,7 +7,7 @@ import { root } from "../../scripts/generated-file.ts";
 import { runProgram } from "../../scripts/run-program.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 
 export const systemNamespace = "browserpool-system";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { root } from "../../scripts/generated-file.ts";
-import { BrowserPoolSpec } from "../../src/resources/browser-pool.ts";
+import { BrowserPoolSpec } from "../../src/core/model/pools/browser-pool.ts";
 
 const chart = join(root, "charts/browserpool");
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { locatePython } from "../../scripts/setup/python-environments.mjs";
-import { siteConfigKind } from "../../src/resources/site-config.ts";
+import { siteConfigKind } from "../../src/features/sites/configs/site-config.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { ownAddress } from "../support/own-address.ts";
 

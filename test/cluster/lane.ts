@@ -1,4 +1,4 @@
-import type { Kube } from "../../src/kube/client.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
 import type { Draw } from "../support/draw.ts";
 import type { Stack } from "../support/stack.ts";
 import type { Check } from "./report.ts";

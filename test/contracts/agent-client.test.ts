@@ -7,10 +7,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { nonceIn, proofOf } from "../../src/protocol/agent-proof.ts";
-import { pieceContext } from "../../src/protocol/agent-replays.ts";
-import { createAgentTokenVerifier } from "../../src/protocol/agent-token.ts";
-import { openStream, openText, sealBytes } from "../../src/protocol/sealed-bytes.ts";
+import { nonceIn, proofOf } from "../../src/core/protocol/agent-proof.ts";
+import { createAgentTokenVerifier } from "../../src/core/protocol/agent-token.ts";
+import { openStream, openText, sealBytes } from "../../src/core/protocol/sealed-bytes.ts";
+import { pieceContext } from "../../src/features/recordings/agent/api.ts";
 import { loopbackAddress } from "../support/loopback-address.ts";
 import { websocketAccept } from "../support/websocket-accept.ts";
 import { agentCalls } from "./agent-clients.ts";

@@ -8,20 +8,17 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { readAgentConfig } from "../../src/agent/agent-config.ts";
-import { writeTermination } from "../../src/agent/write-termination.ts";
-import { podState } from "../../src/controllers/browser-pool/observe/pod-state.ts";
-import { buildAgentKeySecret } from "../../src/controllers/browser-pool/pod/agent-key-secret.ts";
-import { buildPod, type PodOwner } from "../../src/controllers/browser-pool/pod/pod.ts";
-import { agentName } from "../../src/controllers/browser-pool/pod/pod-template.ts";
-import type { Pod } from "../../src/kube/objects.ts";
-import { podEnvironment } from "../../src/local/process-node/pod-environment.ts";
-import { createLogger } from "../../src/log.ts";
-import { Termination } from "../../src/protocol/agent-api.ts";
-import { writeAgentKey } from "../../src/protocol/agent-key.ts";
-import { isProofOf, proofOf } from "../../src/protocol/agent-proof.ts";
-import { createAgentTokens, createAgentTokenVerifier } from "../../src/protocol/agent-token.ts";
-import { openBytes, openStream } from "../../src/protocol/sealed-bytes.ts";
+import { readAgentConfig } from "../../src/core/agent/agent-config.ts";
+import { writeTermination } from "../../src/core/agent/write-termination.ts";
+import { podState } from "../../src/core/pools/observe/pod-state.ts";
+import { buildAgentKeySecret } from "../../src/core/pools/pod/agent-key-secret.ts";
+import { buildPod, type PodOwner } from "../../src/core/pools/pod/pod.ts";
+import { agentName } from "../../src/core/pools/pod/pod-template.ts";
+import { Termination } from "../../src/core/protocol/agent-api.ts";
+import { writeAgentKey } from "../../src/core/protocol/agent-key.ts";
+import { isProofOf, proofOf } from "../../src/core/protocol/agent-proof.ts";
+import { createAgentTokens, createAgentTokenVerifier } from "../../src/core/protocol/agent-token.ts";
+import { openBytes, openStream } from "../../src/core/protocol/sealed-bytes.ts";
 import {
   signLiveViewToken,
   signReplayToken,
@@ -29,11 +26,14 @@ import {
   verifyLiveViewToken,
   verifyReplayToken,
   verifySessionToken,
-} from "../../src/protocol/session-token.ts";
-import type { RedisConnection } from "../../src/redis/connection.ts";
-import { createSetupRequests, SetupRequest } from "../../src/redis/setup-requests.ts";
-import { createSiteReports, SiteReport } from "../../src/redis/site-reports.ts";
-import { Sensitive } from "../../src/sensitive.ts";
+} from "../../src/core/protocol/session-token.ts";
+import { createSetupRequests, SetupRequest } from "../../src/core/setups/setup-requests.ts";
+import { createSiteReports, SiteReport } from "../../src/features/sites/site-reports.ts";
+import { podEnvironment } from "../../src/local/kubelet/pod-environment.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { Sensitive } from "../../src/platform/base/sensitive.ts";
+import type { Pod } from "../../src/platform/kube/objects.ts";
+import type { RedisConnection } from "../../src/platform/redis/connection.ts";
 import { aPool } from "../support/observed-pool.ts";
 import { agentKey, agentKeys, pod, session, signingKey, verifyKey } from "./parties.ts";
 

@@ -1,7 +1,7 @@
 /** Who speaks in the recorded examples. All keys are fixed, so that what is recorded stays readable. */
 import { createPrivateKey, createPublicKey, createSecretKey } from "node:crypto";
-import { createAgentKeys } from "../../src/protocol/agent-key.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
+import { createAgentKeys } from "../../src/core/protocol/agent-key.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
 
 /** PKCS #8 of an Ed25519 key is this and its seed. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");

@@ -1,19 +1,20 @@
 /** What calls the Lua scripts, by the names that the examples of scripts/ give the methods. */
-import { createEndedLeases } from "../../src/leases/ended-leases.ts";
-import { createLeaseStore } from "../../src/leases/lease-store.ts";
-import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
-import { createNamesInUse } from "../../src/leases/names-in-use.ts";
-import { createNamesWhole } from "../../src/leases/names-whole.ts";
-import { createRepairStore } from "../../src/leases/repair-store.ts";
-import { createCollectClaims } from "../../src/redis/collect-claims.ts";
-import type { RedisConnection } from "../../src/redis/connection.ts";
-import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
-import { createItemEvents } from "../../src/redis/item-events.ts";
-import { createLocks } from "../../src/redis/locks.ts";
-import { createReplayStore } from "../../src/redis/replay-store.ts";
-import { createSessionNames } from "../../src/redis/session-names.ts";
-import { createSessionRoom } from "../../src/redis/session-room.ts";
-import { createTelemetryStore } from "../../src/redis/telemetry-store.ts";
+import { basename } from "node:path";
+import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
+import { createLeaseStore } from "../../src/core/leases/lease-store.ts";
+import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
+import { createNamesInUse } from "../../src/core/leases/names-in-use.ts";
+import { createNamesWhole } from "../../src/core/leases/names-whole.ts";
+import { createRepairStore } from "../../src/core/leases/repair-store.ts";
+import { createSessionNames } from "../../src/core/reservations/session-names.ts";
+import { createSessionRoom } from "../../src/core/reservations/session-room.ts";
+import { createReplayStore } from "../../src/features/recordings/recording-store.ts";
+import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";
+import { createItemEvents } from "../../src/features/vaults/items/item-events.ts";
+import { createCollectClaims } from "../../src/platform/redis/collect-claims.ts";
+import type { RedisConnection } from "../../src/platform/redis/connection.ts";
+import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";
+import { createLocks } from "../../src/platform/redis/locks.ts";
 import { asText, at, type Moment } from "./redis-state.ts";
 import { scriptNames, scriptOf } from "./script-examples.ts";
 
@@ -81,7 +82,7 @@ export const replayed = async (
   onCall?: (calls: Evaluated[]) => void,
 ): Promise<{ calls: Evaluated[]; result: unknown }> => {
   const { sha } = scriptOf(script);
-  const bySha = new Map(scriptNames.map((name) => [scriptOf(name).sha, others[name.slice(name.indexOf("/") + 1)]]));
+  const bySha = new Map(scriptNames.map((name) => [scriptOf(name).sha, others[basename(name)]]));
   const calls: Evaluated[] = [];
   const commands = Object.fromEntries(Object.entries(others).map(([name, said]) => [name, async () => said]));
   const evalsha = async (asked: string, count: number, ...rest: (string | number)[]): Promise<unknown> => {

@@ -2,18 +2,17 @@
  * The recorded calls of the Lua scripts, one file of scripts/ for each script. Replicas of two versions use one Redis while an installation
  * is upgraded: the scripts of each find what those of the other have left.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { loadScript, type Script } from "../../src/redis/script.ts";
+import { loadScript, type Script } from "../../src/platform/redis/script.ts";
 
 /** Where the examples are. */
 export const scriptsFolder = join(import.meta.dirname, "scripts");
 
-/** Where the scripts are, and what loads them there. */
-const homes = ["leases", "redis"] as const;
-const repository = join(import.meta.dirname, "../..");
+/** The scripts are somewhere below it, in folders of their callers. */
+const source = join(import.meta.dirname, "../../src");
 
 /** A key's value, as its type stores it; `expires`: in so many seconds. Values that are objects are JSON. */
 const Stored = z.strictObject({
@@ -47,21 +46,17 @@ export const ScriptCall = z.strictObject({
 });
 export type ScriptCall = z.infer<typeof ScriptCall>;
 
-/** A file of examples. `script`: `leases/take`. */
+/** A file of examples. `script`: `core/leases/take`. */
 const ScriptFile = z.strictObject({ script: z.string(), calls: z.array(ScriptCall).min(1) });
 
 /** The scripts that there are, by their names in examples. */
-export const scriptNames: string[] = homes.flatMap((home) =>
-  readdirSync(join(repository, "src", home, "scripts"))
-    .filter((file) => file.endsWith(".lua"))
-    .map((file) => `${home}/${file.slice(0, -".lua".length)}`),
+export const scriptNames: string[] = globSync("**/scripts/*.lua", { cwd: source }).map((file) =>
+  file.replace("/scripts/", "/").slice(0, -".lua".length),
 );
 
 /** The script of this name, as its caller loads it. */
-export const scriptOf = (name: string): Script => {
-  const [home = "", file = ""] = name.split("/");
-  return loadScript(file, pathToFileURL(join(repository, "src", home, "caller.ts")).href);
-};
+export const scriptOf = (name: string): Script =>
+  loadScript(basename(name), pathToFileURL(join(source, dirname(name), "caller.ts")).href);
 
 type ScriptExample = ScriptCall & { script: string; title: string };
 

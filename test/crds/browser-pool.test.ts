@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { KubeError } from "../../src/kube/kube-error.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { KubeError } from "../../src/platform/kube/kube-error.ts";
 import { startTestControlPlane, type TestControlPlane } from "./start-control-plane.ts";
 
 const namespace = "default";

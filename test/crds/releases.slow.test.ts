@@ -7,9 +7,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import type { KubeObject } from "../../src/kube/objects.ts";
-import type { AnyKind } from "../../src/resources/kind.ts";
-import { kinds } from "../../src/resources/kinds.ts";
+import { kinds } from "../../src/cmd/kinds.ts";
+import type { AnyKind } from "../../src/platform/kinds/kind.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import { startTestControlPlane, type TestControlPlane } from "./start-control-plane.ts";
 
 type Custom = KubeObject & { kind: string; spec: object };

@@ -2,11 +2,11 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { AuditLine, SuppressedLine } from "../../src/audit/audit-line.ts";
-import type { Route } from "../../src/http/route.ts";
-import { routeTable } from "../../src/http/route-table.ts";
-import type { Permission } from "../../src/resources/permission.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { routeTable } from "../../src/core/api/route-table.ts";
+import type { Route } from "../../src/core/http/route.ts";
+import type { Permission } from "../../src/core/model/permission.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { AuditLine, SuppressedLine } from "../../src/platform/audit/audit-line.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool } from "../support/filled-pool.ts";
 import { type FormSite, startFormSite } from "../support/form-site.ts";

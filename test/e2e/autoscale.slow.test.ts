@@ -2,8 +2,8 @@
 import type Kernel from "@onkernel/sdk";
 import type { BrowserPool as WirePool } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { fastest, untilAvailable } from "../support/filled-pool.ts";
 import { openCdp } from "../support/pool-client.ts";

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { docExamples } from "../support/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { untilAvailable } from "../support/filled-pool.ts";

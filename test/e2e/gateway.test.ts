@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { signSessionToken } from "../../src/protocol/session-token.ts";
+import { signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { logTexts } from "../support/log-files.ts";
 import { connectRawCdp, cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";

@@ -1,7 +1,7 @@
 /** Many callers and few browsers: each browser has one holder at a time, and every caller gets one. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { cookieOf, type RawCdp, setCookie, withCdp } from "../support/raw-cdp.ts";
 import { type Stack, startStack } from "../support/stack.ts";

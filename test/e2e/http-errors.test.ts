@@ -1,7 +1,7 @@
 /** Bad requests: each answer has the one shape of errors, names what is wrong, and the request changes nothing. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { emptyPool } from "../support/filled-pool.ts";
 import { type RawAnswer, rawRequest } from "../support/raw-http.ts";
 import {

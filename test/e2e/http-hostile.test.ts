@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool } from "../support/filled-pool.ts";
 import { type RawAnswer, upgrade, upgradeAt } from "../support/raw-http.ts";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { pods } from "../../src/kube/resource-type.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import type { ApiReplica } from "../support/cluster.ts";
 import { fullPool, openCdp, type PoolClient } from "../support/pool-client.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";

@@ -1,9 +1,9 @@
 /** Chrome policies that are too large for a custom resource: up to 5 MiB (POOL-17, LIMIT-6). */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { configMaps } from "../../src/kube/resource-type.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { configMaps } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, filledPool } from "../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect } from "../support/filled-pool.ts";
 import { openCdp } from "../support/pool-client.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserPoolCreateParams } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, fastest, untilAvailable } from "../support/filled-pool.ts";
 import { type PodWatch, watchPods } from "../support/pod-watch.ts";

@@ -1,7 +1,7 @@
 /** When a PATCH of a pool reaches its browsers (POOL-PATCH-13, POOL-PATCH-14), seen in them. Needs servers on this machine. */
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { filledPool, type PoolParams, untilAvailable, untilFresh } from "../support/filled-pool.ts";
 import { markingExtension } from "../support/marking-extension.ts";
 import { loginArchive, saveVersion } from "../support/saved-profile.ts";

@@ -2,10 +2,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { profileKind } from "../../src/resources/profile.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { profileKind } from "../../src/features/profiles/profile.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool, type PoolParams, untilAvailable, untilFresh } from "../support/filled-pool.ts";
 import { cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";

@@ -1,9 +1,9 @@
 /** The rules of the pool update (the POOL-PATCH rules) as a caller sees them; each test cites its rule. */
 import type { BrowserPool as WirePool } from "@onkernel/sdk/resources/browser-pools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { presentSize } from "../../src/domain/pool-size.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { presentSize } from "../../src/core/model/pools/pool-size.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyPool, fastest, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { cookieOf, evaluate, setCookie, withCdp } from "../support/raw-cdp.ts";

@@ -1,13 +1,13 @@
 /** The permissions of API keys, route by route, with real browsers. The routes' own declarations say what is tried. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { agentKeyType } from "../../src/controllers/browser-pool/pod/agent-key-secret.ts";
-import type { Route } from "../../src/http/route.ts";
-import { routeTable } from "../../src/http/route-table.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { kinds } from "../../src/resources/kinds.ts";
-import { type Permission, permissions } from "../../src/resources/permission.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { kinds } from "../../src/cmd/kinds.ts";
+import { routeTable } from "../../src/core/api/route-table.ts";
+import type { Route } from "../../src/core/http/route.ts";
+import { type Permission, permissions } from "../../src/core/model/permission.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { agentKeyType } from "../../src/core/pools/pod/agent-key-secret.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { type FormSite, startFormSite } from "../support/form-site.ts";

@@ -1,10 +1,10 @@
 /** What Chrome policies of pools do in their browsers, and which ones no browser gets. */
 import puppeteer, { type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { configMaps, events } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import { packPolicy } from "../../src/services/policies/policy-parts.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { packPolicy } from "../../src/features/policies/policy-parts.ts";
+import { configMaps, events } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { type Stack, startStack } from "../support/stack.ts";

@@ -1,7 +1,7 @@
 /** `PATCH /browsers/{id_or_name}`: what it refuses, and that a refusal changes nothing. */
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { sdkRefusal } from "../support/refused-request.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";

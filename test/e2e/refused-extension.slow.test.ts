@@ -1,7 +1,7 @@
 /** An extension that only Chromium can refuse: who waits for a browser with it is told at once, with Chromium's words. */
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { writeZip } from "../support/zip-writer.ts";

@@ -1,7 +1,7 @@
 /** Sessions, API keys, projects and limits with the public SDK. */
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, fastest, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { cookieOf, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";

@@ -1,9 +1,9 @@
 /** Pools and their browsers with the public SDK, without special handling. */
 import type Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, emptyPool, filledPool, untilAvailable } from "../support/filled-pool.ts";
 import { cookieOf, evaluate, openTab, setCookie, tabUrls, withCdp } from "../support/raw-cdp.ts";

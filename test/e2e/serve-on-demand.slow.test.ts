@@ -1,8 +1,8 @@
 /** On-demand browsers from the stock of pools that serve them. */
 import type Kernel from "@onkernel/sdk";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool, type PoolParams, untilAvailable } from "../support/filled-pool.ts";
 import { openCdp } from "../support/pool-client.ts";

@@ -1,10 +1,10 @@
 /** What separates callers of one project: who sees and uses a session, and that nothing takes its place. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { namespaces } from "../../src/kube/resource-type.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import type { Permission } from "../../src/resources/permission.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
+import type { Permission } from "../../src/core/model/permission.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { namespaces } from "../../src/platform/kube/resource-type.ts";
 import { clientsOf } from "../support/clients.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect, filledPool } from "../support/filled-pool.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { TelemetryStreamResponse } from "@onkernel/sdk/resources/browsers/telemetry";
 import { connect } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { telemetryCategories } from "../../src/resources/telemetry.ts";
+import { telemetryCategories } from "../../src/core/model/settings/telemetry.ts";
 import { startCollector, withoutCollector } from "../support/collector.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";

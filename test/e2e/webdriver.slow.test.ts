@@ -44,7 +44,7 @@ const withBidi = async <T>(url: string, work: (bidi: RawBidi) => Promise<T>): Pr
 
 /** The processes for WebDriver BiDi of this installation. */
 const bidiProcesses = async (): Promise<SeenProcess[]> =>
-  (await processesOf(stack.dataDir)).filter(({ commandLine }) => commandLine.includes("bidi/main.ts"));
+  (await processesOf(stack.dataDir)).filter(({ commandLine }) => commandLine.includes("agent/main.ts"));
 
 const newTab = async (bidi: RawBidi): Promise<string> =>
   (await bidi.send<{ context: string }>("browsingContext.create", { type: "tab" })).context;

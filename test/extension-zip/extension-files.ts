@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { type CheckedExtension, checkExtensionZip } from "../../src/extension-zip/check-extension-zip.ts";
+import { type CheckedExtension, checkExtensionZip } from "../../src/features/extensions/zip/check-extension-zip.ts";
 import type { ZipEntry } from "../support/zip-writer.ts";
 
 /** A manifest that Chromium takes. */

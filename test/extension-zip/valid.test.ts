@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { unpackExtensionZip } from "../../src/extension-zip/unpack-extension-zip.ts";
+import { unpackExtensionZip } from "../../src/features/extensions/zip/unpack-extension-zip.ts";
 import { writeZip, type ZipEntry } from "../support/zip-writer.ts";
 import { checkFile, manifest } from "./extension-files.ts";
 import { filesOf, namedFilesCases } from "./named-files.ts";

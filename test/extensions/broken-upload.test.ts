@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import express from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AppError } from "../../src/errors.ts";
-import { receiveUpload } from "../../src/http/middleware/receive-upload.ts";
+import { receiveUpload } from "../../src/core/http/middleware/receive-upload.ts";
+import { AppError } from "../../src/platform/base/errors.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFiles } from "../support/open-files.ts";
 

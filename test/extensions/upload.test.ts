@@ -6,9 +6,14 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "../../src/resources/extension.ts";
-import { blobsFinalizer } from "../../src/resources/finalizers.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import {
+  archiveKey,
+  type Extension,
+  extensionKind,
+  uploadUntilAnnotation,
+} from "../../src/features/extensions/extension.ts";
+import { blobsFinalizer } from "../../src/platform/kinds/finalizers.ts";
 import { manifest } from "../extension-zip/extension-files.ts";
 import { eventually } from "../support/eventually.ts";
 import { writeZip } from "../support/zip-writer.ts";

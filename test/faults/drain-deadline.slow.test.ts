@@ -1,6 +1,6 @@
 /** A session on a drained node, beyond the drain deadline, on local mode as a user runs it. */
 import { expect, onTestFinished, test } from "vitest";
-import { events, nodes, pods } from "../../src/kube/resource-type.ts";
+import { events, nodes, pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { viewLeases } from "../support/lease-view.ts";
 import { startLocalStack } from "../support/local-stack.ts";

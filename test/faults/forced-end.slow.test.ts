@@ -1,7 +1,7 @@
 /** Leases that are ended by force while their agents would keep them. */
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { fullPool, openCdp } from "../support/pool-client.ts";
 import type { AgentEvent } from "../support/simulated-node/agent-event.ts";

@@ -1,10 +1,10 @@
 /** Pods that imitate a pool's browsers, each with a real agent in it: they never count, get no caller, and are left alone. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { KubeEvent, NewObject, OwnerReference, Pod } from "../../src/kube/objects.ts";
-import { events, namespaces, pods } from "../../src/kube/resource-type.ts";
-import { browserKind } from "../../src/resources/browser.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserKind } from "../../src/core/model/browsers/browser.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { KubeEvent, NewObject, OwnerReference, Pod } from "../../src/platform/kube/objects.ts";
+import { events, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
 import type { ApiReplica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { viewLeases } from "../support/lease-view.ts";

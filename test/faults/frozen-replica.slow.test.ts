@@ -1,6 +1,6 @@
 /** A replica of the API that is stopped with its connections open, as on a machine that lost its power (LEASE-54). */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { fullPool, poolAt } from "../support/pool-client.ts";

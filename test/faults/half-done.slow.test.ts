@@ -1,8 +1,8 @@
 /** Steps that stay half-done because the API or the operator died, and lost data without an operator: all of it is repaired. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { leases as leaseObjects, pods } from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { leases as leaseObjects, pods } from "../../src/platform/kube/resource-type.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { type ApiReplica, type Cluster, type Replica, startCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";

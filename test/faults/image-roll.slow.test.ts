@@ -1,9 +1,9 @@
 /** A new image for browsers: the operator replaces the pool at its fill rate, and no session is lost. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { KubeObject } from "../../src/kube/objects.ts";
-import { events, pods } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
+import { events, pods } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { viewLeases } from "../support/lease-view.ts";
 import { fullPool, openCdp } from "../support/pool-client.ts";

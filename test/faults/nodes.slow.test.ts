@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { KubeObject, Pod } from "../../src/kube/objects.ts";
-import { events, nodes, pods, type ResourceType } from "../../src/kube/resource-type.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import type { KubeObject, Pod } from "../../src/platform/kube/objects.ts";
+import { events, nodes, pods, type ResourceType } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";

@@ -1,9 +1,9 @@
 /** The operator's limits of on-demand browsers and pools that YAML makes, on simulated browsers. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { namespaces, pods } from "../../src/kube/resource-type.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { namespaces, pods } from "../../src/platform/kube/resource-type.ts";
 import { testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";

@@ -1,8 +1,8 @@
 /** On-demand browsers when Redis loses data, the waiting replica dies, or Chromium does not start or crashes. */
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
+import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { type ApiReplica, type Cluster, startCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { startLocalStack } from "../support/local-stack.ts";

@@ -1,9 +1,9 @@
 /** Redis loses all data or its last writes while browsers are in use: no session is disturbed, and everything is restored. */
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { poolKeys } from "../../src/leases/pool-keys.ts";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
+import { poolKeys } from "../../src/core/leases/pool-keys.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";

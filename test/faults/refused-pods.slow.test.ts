@@ -1,10 +1,10 @@
 /** Pods that the API server does not create: callers, conditions and Events say why, and browsers start when it takes them again. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { KubeObject } from "../../src/kube/objects.ts";
-import { events, type ResourceType } from "../../src/kube/resource-type.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import type { Condition } from "../../src/resources/conditions.ts";
+import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { Condition } from "../../src/platform/kinds/conditions.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
+import { events, type ResourceType } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { poolAt } from "../support/pool-client.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";

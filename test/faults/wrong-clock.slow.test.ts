@@ -1,6 +1,6 @@
 /** Replicas whose clocks are minutes off: they keep serving, and no browser is blamed for it (LEASE-55). */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pods } from "../../src/kube/resource-type.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { fullPool, openCdp, poolAt } from "../support/pool-client.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
 import { wrongClock } from "../support/wrong-clock.ts";

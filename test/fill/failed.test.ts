@@ -1,8 +1,8 @@
 /** Fills that end after their first write: the status of each field, and that nothing else was written. */
 import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { FieldError, FieldResult } from "../../src/fill/fill-result.ts";
-import type { Sensitive } from "../../src/sensitive.ts";
+import type { FieldError, FieldResult } from "../../src/features/vaults/fill/fill-result.ts";
+import type { Sensitive } from "../../src/platform/base/sensitive.ts";
 import { type SentCommand, startCdpRelay } from "../support/cdp-relay.ts";
 import { bindingsOf, type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 

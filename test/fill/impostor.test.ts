@@ -1,9 +1,9 @@
 /** Fills into what only answers on a browser's address: not one byte is sent over such a connection. */
 import { createSecretKey, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { fillPage } from "../../src/fill/fill-page.ts";
-import { createAgentKeys, isUpgradeBy, newPodSuffix } from "../../src/protocol/agent-key.ts";
-import { Sensitive } from "../../src/sensitive.ts";
+import { createAgentKeys, isUpgradeBy, newPodSuffix } from "../../src/core/protocol/agent-key.ts";
+import { fillPage } from "../../src/features/vaults/fill/fill-page.ts";
+import { Sensitive } from "../../src/platform/base/sensitive.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ImpostorKind, startImpostor } from "../support/impostor.ts";
 

@@ -1,9 +1,9 @@
 /** Pages and browsers that don't answer: a fill ends at its deadline, reports what is known, and leaves nothing attached. */
 import type { CDPSession, Dialog, Page } from "puppeteer-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FillRequest, fillPage } from "../../src/fill/fill-page.ts";
-import type { FillRefused, FillResult } from "../../src/fill/fill-result.ts";
-import { Sensitive } from "../../src/sensitive.ts";
+import { type FillRequest, fillPage } from "../../src/features/vaults/fill/fill-page.ts";
+import type { FillRefused, FillResult } from "../../src/features/vaults/fill/fill-result.ts";
+import { Sensitive } from "../../src/platform/base/sensitive.ts";
 import { eventually } from "../support/eventually.ts";
 import { bindingsOf, type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 import { freeze } from "../support/processes.ts";

@@ -1,9 +1,9 @@
 /** What is refused before the first write: every error code, and that the page is unchanged. */
 import type { Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FillRequest } from "../../src/fill/fill-page.ts";
-import type { FillRefusal } from "../../src/fill/fill-result.ts";
-import { FillRefused } from "../../src/fill/fill-result.ts";
+import type { FillRequest } from "../../src/features/vaults/fill/fill-page.ts";
+import type { FillRefusal } from "../../src/features/vaults/fill/fill-result.ts";
+import { FillRefused } from "../../src/features/vaults/fill/fill-result.ts";
 import { startCdpRelay } from "../support/cdp-relay.ts";
 import { type FillParts, startFillParts, type Values } from "../support/fill-parts.ts";
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FillRefused } from "../../src/fill/fill-result.ts";
+import { FillRefused } from "../../src/features/vaults/fill/fill-result.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FillParts, startFillParts } from "../support/fill-parts.ts";
 import { fieldTable } from "./widgets/field-table.ts";

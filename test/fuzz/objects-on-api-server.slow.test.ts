@@ -2,12 +2,12 @@
 import { randomInt } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { KubeError } from "../../src/kube/kube-error.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
-import type { ResourceType } from "../../src/kube/resource-type.ts";
-import { structuralSchema } from "../../src/resources/crd.ts";
-import type { AnyKind } from "../../src/resources/kind.ts";
-import { kinds } from "../../src/resources/kinds.ts";
+import { kinds } from "../../src/cmd/kinds.ts";
+import { structuralSchema } from "../../src/platform/kinds/crd.ts";
+import type { AnyKind } from "../../src/platform/kinds/kind.ts";
+import { KubeError } from "../../src/platform/kube/kube-error.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
+import type { ResourceType } from "../../src/platform/kube/resource-type.ts";
 import { startTestControlPlane, type TestControlPlane } from "../crds/start-control-plane.ts";
 import { partsOf, rounds } from "./targets/resources.ts";
 

@@ -5,8 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { splice } from "../../src/cdp/splice.ts";
-import { answerOf, spliceToAgent } from "../../src/gateway/agent-socket.ts";
+import { answerOf, spliceToAgent } from "../../src/core/gateway/agent-socket.ts";
+import { splice } from "../../src/platform/cdp/splice.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** The two ends of one TCP connection. The first is configured as Node's HTTP server does it: half-open by default. */

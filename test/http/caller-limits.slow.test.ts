@@ -5,10 +5,10 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningApi, startApi } from "../../src/cmd/api.ts";
-import type { CallerBounds } from "../../src/config.ts";
-import { createLogger } from "../../src/log.ts";
-import { browserKind } from "../../src/resources/browser.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import type { CallerBounds } from "../../src/core/config/config.ts";
+import { browserKind } from "../../src/core/model/browsers/browser.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 import { type OrgApi, startOrgApi } from "../org/org-api.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
@@ -250,8 +250,8 @@ describe("answers that are kept for repetitions", () => {
 });
 
 const fillRoom = async (holder: string): Promise<void> => {
-  const { connectRedis, whenReady } = await import("../../src/redis/connection.ts");
-  const { keptBytesKey } = await import("../../src/redis/keys.ts");
+  const { connectRedis, whenReady } = await import("../../src/platform/redis/connection.ts");
+  const { keptBytesKey } = await import("../../src/platform/redis/keys.ts");
   const redis = connectRedis((await sharedServers()).redisUrl, createLogger("silent", "test"));
   await whenReady(redis, 5000);
   await redis.hset(keptBytesKey(holder), { [Math.floor(Date.now() / 3_600_000)]: 999_999 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { type Browser, launch } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mountDocs } from "../../src/http/docs.ts";
+import { mountDocs } from "../../src/core/api/docs.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 
 let server: Server;

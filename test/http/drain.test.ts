@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Drainable, drainable } from "../../src/http/drain.ts";
+import { type Drainable, drainable } from "../../src/core/http/drain.ts";
 
 const parts = { agent: new Agent({ keepAlive: true }), server: createServer() };
 let drain: Drainable["drain"];

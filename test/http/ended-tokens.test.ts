@@ -1,7 +1,7 @@
 /** What the tokens of sessions that are over cost, which whoever had them can send for as long as they like. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { signLiveViewToken, signSessionToken } from "../../src/protocol/session-token.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually } from "../support/eventually.ts";
 

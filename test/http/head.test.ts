@@ -1,6 +1,6 @@
 /** A HEAD costs no more than its headers. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, defineRoute } from "../../src/http/route.ts";
+import { type Answer, defineRoute } from "../../src/core/http/route.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually } from "../support/eventually.ts";
 import { serveOneRoute } from "./one-route.ts";

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { signLiveViewToken, signReplayToken } from "../../src/protocol/session-token.ts";
-import type { ReplayRecord } from "../../src/redis/replay-store.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { signLiveViewToken, signReplayToken } from "../../src/core/protocol/session-token.ts";
+import type { ReplayRecord } from "../../src/features/recordings/recording-store.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HeldSession, holdSession } from "../support/held-session.ts";

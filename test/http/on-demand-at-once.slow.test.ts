@@ -1,6 +1,6 @@
 /** The room for on-demand browsers when dozens are asked for at once. No operator runs, which would refuse what is too much later. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { browserKind } from "../../src/resources/browser.ts";
+import { browserKind } from "../../src/core/model/browsers/browser.ts";
 import type { ApiReplica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";

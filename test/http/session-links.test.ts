@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Permission } from "../../src/resources/permission.ts";
+import type { Permission } from "../../src/core/model/permission.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { holdSession } from "../support/held-session.ts";
 import { aPool } from "../support/observed-pool.ts";

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { AppError } from "../../src/errors.ts";
-import type { ServerEvent } from "../../src/http/route.ts";
-import { type EventsDeps, sendEvents } from "../../src/http/sse.ts";
-import { createLogger } from "../../src/log.ts";
+import type { ServerEvent } from "../../src/core/http/route.ts";
+import { type EventsDeps, sendEvents } from "../../src/core/http/sse.ts";
+import { AppError } from "../../src/platform/base/errors.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 import { eventually } from "../support/eventually.ts";
 
 const quick = { aliveMs: 20, stalledMs: 200, lastEventMs: 200 };

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { sendJson } from "../../src/http/send-json.ts";
+import { sendJson } from "../../src/core/http/send-json.ts";
 import { type Answer, type OrgApi, startOrgApi } from "../org/org-api.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -1,7 +1,7 @@
 /** What one request with the worst body of its route's bounds makes the API do. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { maxBodyNames } from "../../src/http/body-entries.ts";
-import type { Route } from "../../src/http/route.ts";
+import { maxBodyNames } from "../../src/core/http/body-entries.ts";
+import type { Route } from "../../src/core/http/route.ts";
 import { type OrgApi, startOrgApi } from "../org/org-api.ts";
 import { unboundedCallers } from "../support/simulated-node/simulated-cluster.ts";
 import { boundsOf, named, pathOf, repeated, withBody, worstBodies } from "../support/worst-bodies.ts";

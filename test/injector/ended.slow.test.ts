@@ -1,15 +1,15 @@
 /** The operator's loops over what has ended, with each of their calls failing in turn: what goes, and that nothing else does. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createNameSweep } from "../../src/controllers/browser-pool/ended/free-ended-names.ts";
-import { type KeepEndedDeps, keepEndedBounds } from "../../src/controllers/browser-pool/ended/keep-ended-bounds.ts";
-import { createEndedLeases } from "../../src/leases/ended-leases.ts";
-import { createNamesInUse } from "../../src/leases/names-in-use.ts";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import { sessionNamesKey } from "../../src/redis/keys.ts";
-import { createSessionNames } from "../../src/redis/session-names.ts";
-import type { BrowserPool } from "../../src/resources/browser-pool.ts";
-import { projectLabel } from "../../src/resources/identity.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
+import { createNamesInUse } from "../../src/core/leases/names-in-use.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import type { BrowserPool } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createNameSweep } from "../../src/core/pools/ended/free-ended-names.ts";
+import { type KeepEndedDeps, keepEndedBounds } from "../../src/core/pools/ended/keep-ended-bounds.ts";
+import { createSessionNames } from "../../src/core/reservations/session-names.ts";
+import { projectLabel } from "../../src/platform/kinds/identity.ts";
+import { sessionNamesKey } from "../../src/platform/redis/keys.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 import { serviceFailures, tryEveryFault } from "./injector.ts";

@@ -12,8 +12,8 @@
  * all parts are well again, so that what goes on behind it can end; but those of a process that has died.
  */
 import { setImmediate as afterThis } from "node:timers/promises";
-import { unavailable } from "../../src/errors.ts";
-import { KubeError } from "../../src/kube/kube-error.ts";
+import { unavailable } from "../../src/platform/base/errors.ts";
+import { KubeError } from "../../src/platform/kube/kube-error.ts";
 
 /** What the parts of a process that lives on may do. */
 export const faultKinds = ["refused", "lost", "away"] as const;

@@ -1,6 +1,6 @@
 /** Inspections with each of their calls failing in turn: whatever fails, later ones come to the same end. */
 import { expect, test } from "vitest";
-import type { InspectDeps } from "../../src/leases/inspect.ts";
+import type { InspectDeps } from "../../src/core/leases/inspect.ts";
 import { inspectedBrowser } from "../support/inspected-browser.ts";
 import { serviceFailures, tryEveryFault } from "./injector.ts";
 

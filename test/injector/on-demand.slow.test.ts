@@ -4,19 +4,16 @@
  */
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { absentStore } from "../../src/blobs/absent-store.ts";
-import { onDemandView } from "../../src/controllers/browser-pool/on-demand/browser-as-pool.ts";
-import { type ProfileSaves, startProfileSaves } from "../../src/controllers/browser-pool/on-demand/profile-saves.ts";
-import {
-  type ReconcileOnDemandDeps,
-  reconcileOnDemand,
-} from "../../src/controllers/browser-pool/on-demand/reconcile-on-demand.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { keyOf, type Pod } from "../../src/kube/objects.ts";
-import { createProfileClient, type ProfileClient } from "../../src/leases/profile-client.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { onDemandView } from "../../src/core/pools/on-demand/browser-as-pool.ts";
+import { type ReconcileOnDemandDeps, reconcileOnDemand } from "../../src/core/pools/on-demand/reconcile-on-demand.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { createProfileClient, type ProfileClient } from "../../src/features/profiles/profile-client.ts";
+import { type ProfileSaves, startProfileSaves } from "../../src/features/profiles/profile-saves.ts";
+import { absentStore } from "../../src/platform/blobs/absent-store.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { keyOf, type Pod } from "../../src/platform/kube/objects.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { agentKeys, type SmallAgent, silent, startSmallAgent } from "../support/lease-parts.ts";

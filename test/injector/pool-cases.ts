@@ -1,11 +1,11 @@
 /** Pools whose rounds are tried with faults: how they are made, worked on and looked at. */
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { poolView } from "../../src/controllers/browser-pool/pool-source.ts";
-import { reconcilePool } from "../../src/controllers/browser-pool/reconcile.ts";
-import { keyOf, type Pod } from "../../src/kube/objects.ts";
-import { pods as podType } from "../../src/kube/resource-type.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { poolView } from "../../src/core/pools/pool-source.ts";
+import { reconcilePool } from "../../src/core/pools/reconcile.ts";
+import { keyOf, type Pod } from "../../src/platform/kube/objects.ts";
+import { pods as podType } from "../../src/platform/kube/resource-type.ts";
 import { agentKeys, startSmallAgent } from "../support/lease-parts.ts";
 import {
   becomeReady,

@@ -3,10 +3,10 @@
  * too many, none is started before its time, and the rounds after it lead to the same end.
  */
 import { expect, test, vi } from "vitest";
-import { configMaps, pods as podType } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { policyOwner, policyPartLabel } from "../../src/resources/pool-policy.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { policyOwner, policyPartLabel } from "../../src/core/model/settings/pool-policy.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { configMaps, pods as podType } from "../../src/platform/kube/resource-type.ts";
 import { faultKinds, operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";
 import {
   change,

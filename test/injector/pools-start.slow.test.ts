@@ -3,10 +3,10 @@
  * too many, none is started before its time, and the rounds after it lead to the same end.
  */
 import { expect, test, vi } from "vitest";
-import type { Kube } from "../../src/kube/client.ts";
-import { KubeError } from "../../src/kube/kube-error.ts";
-import { pods as podType } from "../../src/kube/resource-type.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import { KubeError } from "../../src/platform/kube/kube-error.ts";
+import { pods as podType } from "../../src/platform/kube/resource-type.ts";
 import { faultKinds, operatorFailures, operatorRefusals, tryEveryFaultOfRounds } from "./injector.ts";
 import {
   alive,

@@ -1,14 +1,14 @@
 /** The round of a project, with each of its calls failing in turn: browsers may start in it when all its objects are there, and not before. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
-import { reconcileProject } from "../../src/controllers/project/reconcile.ts";
-import { createProjectGate, type ProjectGate } from "../../src/controllers/start-gate.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import type { Namespace, NewObject, Pod } from "../../src/kube/objects.ts";
-import { configMaps, namespaces, pods } from "../../src/kube/resource-type.ts";
-import { createResourceTypes } from "../../src/kube/resource-types.ts";
-import type { Requeue } from "../../src/kube/work-queue.ts";
-import { createLogger } from "../../src/log.ts";
+import { checkProjectObjects } from "../../src/core/projects/project-objects.ts";
+import { reconcileProject } from "../../src/core/projects/reconcile.ts";
+import { createProjectGate, type ProjectGate } from "../../src/core/reconcile/start-gate.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import type { Namespace, NewObject, Pod } from "../../src/platform/kube/objects.ts";
+import { configMaps, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
+import { createResourceTypes } from "../../src/platform/kube/resource-types.ts";
+import type { Requeue } from "../../src/platform/kube/work-queue.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";
 import { untilRest } from "./rounds.ts";

@@ -1,12 +1,12 @@
 /** Rounds of one object, as the work queue of its controller would have them, and what became of the object meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Kube } from "../../src/kube/client.ts";
-import type { KubeObject, Ref } from "../../src/kube/objects.ts";
-import { type Reflector, startReflector } from "../../src/kube/reflector.ts";
-import type { ResourceType } from "../../src/kube/resource-type.ts";
-import type { Requeue } from "../../src/kube/work-queue.ts";
-import { createLogger } from "../../src/log.ts";
-import type { Condition } from "../../src/resources/conditions.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import type { Condition } from "../../src/platform/kinds/conditions.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import type { KubeObject, Ref } from "../../src/platform/kube/objects.ts";
+import { type Reflector, startReflector } from "../../src/platform/kube/reflector.ts";
+import type { ResourceType } from "../../src/platform/kube/resource-type.ts";
+import type { Requeue } from "../../src/platform/kube/work-queue.ts";
 import { type Ended, endOf } from "./injector.ts";
 
 /** Longest wait for the watch, ms. */

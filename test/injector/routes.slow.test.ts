@@ -3,12 +3,12 @@
  * what it was told to be made is there, that the same request works once all is well, and that nothing is left behind.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Route } from "../../src/http/route.ts";
-import { routeTable } from "../../src/http/route-table.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { credentialKind, ownSecretName } from "../../src/resources/credential.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import type { ServiceDeps } from "../../src/services/service-deps.ts";
+import { routeTable } from "../../src/core/api/route-table.ts";
+import type { Route } from "../../src/core/http/route.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import type { ServiceDeps } from "../../src/core/service-deps.ts";
+import { credentialKind, ownSecretName } from "../../src/features/vaults/credentials/credential.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { clientsOf } from "../support/clients.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FormSite, startFormSite } from "../support/form-site.ts";

@@ -1,11 +1,11 @@
 /** The write of what sessions found, with each of its calls failing in turn: what counts counts once, and what does not is reported. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, createCollector } from "../../src/controllers/session-outcomes/collect.ts";
-import { targetOf } from "../../src/domain/registry/target.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { createEvidenceStore } from "../../src/registry/evidence-store.ts";
-import { siteEvidenceKind } from "../../src/resources/site-evidence.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createEvidenceStore } from "../../src/features/sites/evidence-store.ts";
+import { type Collector, createCollector } from "../../src/features/sites/outcomes/collect.ts";
+import { targetOf } from "../../src/features/sites/rules/target.ts";
+import { siteEvidenceKind } from "../../src/features/sites/site-evidence.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";

@@ -4,28 +4,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
-import { type LifeDeps, serveAnalysis } from "../../src/controllers/site-analysis/life.ts";
-import { createAnalyzer, type RunDeps } from "../../src/controllers/site-analysis/run.ts";
-import { analysisLabel } from "../../src/controllers/site-analysis/trial.ts";
-import { reconcileSiteConfig } from "../../src/controllers/site-config/reconcile.ts";
-import { candidates } from "../../src/domain/registry/trial-plan.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { startReflector } from "../../src/kube/reflector.ts";
-import type { Requeue } from "../../src/kube/work-queue.ts";
-import { createLogger } from "../../src/log.ts";
-import { createEvidenceStore } from "../../src/registry/evidence-store.ts";
-import { type Browser, browserKind } from "../../src/resources/browser.ts";
+import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { type LifeDeps, serveAnalysis } from "../../src/features/sites/analyses/life.ts";
+import { createAnalyzer, type RunDeps } from "../../src/features/sites/analyses/run.ts";
 import {
   analysisName,
   type SiteAnalysis,
   type SiteAnalysisStatus,
   siteAnalysisKind,
   type Trial,
-} from "../../src/resources/site-analysis.ts";
-import { type SiteConfig, siteConfigKind } from "../../src/resources/site-config.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+} from "../../src/features/sites/analyses/site-analysis.ts";
+import { analysisLabel } from "../../src/features/sites/analyses/trial.ts";
+import { reconcileSiteConfig } from "../../src/features/sites/configs/reconcile.ts";
+import { type SiteConfig, siteConfigKind } from "../../src/features/sites/configs/site-config.ts";
+import { createEvidenceStore } from "../../src/features/sites/evidence-store.ts";
+import { candidates } from "../../src/features/sites/rules/trial-plan.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
+import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { startReflector } from "../../src/platform/kube/reflector.ts";
+import type { Requeue } from "../../src/platform/kube/work-queue.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";
 import { untilRest, type Watched, watchObjects } from "./rounds.ts";

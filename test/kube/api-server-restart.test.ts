@@ -2,13 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { connectKube } from "../../src/kube/client.ts";
-import type { Secret } from "../../src/kube/objects.ts";
-import { startReflector } from "../../src/kube/reflector.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube } from "../../src/platform/kube/client.ts";
+import type { Secret } from "../../src/platform/kube/objects.ts";
+import { startReflector } from "../../src/platform/kube/reflector.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { processNamed } from "../support/processes.ts";
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { KubeError } from "../../src/kube/kube-error.ts";
-import type { NewObject, Secret } from "../../src/kube/objects.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { KubeError } from "../../src/platform/kube/kube-error.ts";
+import type { NewObject, Secret } from "../../src/platform/kube/objects.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { kubeconfigBehindLink } from "../support/breakable-link.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 

@@ -1,9 +1,9 @@
 /** Finalizers at a real API server, where others write to the same object. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dropFinalizer, withFinalizer } from "../../src/controllers/finalizers.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { configMaps } from "../../src/kube/resource-type.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { dropFinalizer, withFinalizer } from "../../src/core/reconcile/finalizers.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { configMaps } from "../../src/platform/kube/resource-type.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 
 const ours = "browserpool.dev/ours";

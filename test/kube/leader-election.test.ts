@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { type Lead, type LeaderElection, startLeaderElection } from "../../src/kube/leader-election.ts";
-import { leases } from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { type Lead, type LeaderElection, startLeaderElection } from "../../src/platform/kube/leader-election.ts";
+import { leases } from "../../src/platform/kube/resource-type.ts";
 import { kubeconfigBehindLink } from "../support/breakable-link.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import type { Secret } from "../../src/kube/objects.ts";
-import { type Reflector, startReflector } from "../../src/kube/reflector.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import type { Secret } from "../../src/platform/kube/objects.ts";
+import { type Reflector, startReflector } from "../../src/platform/kube/reflector.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { kubeconfigBehindLink } from "../support/breakable-link.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";

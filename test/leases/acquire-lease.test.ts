@@ -1,12 +1,12 @@
 /** How a caller gets a browser when agents are healthy, refuse, hang or are dead. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { unavailable } from "../../src/errors.ts";
-import { createAbandonedSessions } from "../../src/leases/abandoned-sessions.ts";
-import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import { releaseLease } from "../../src/leases/release-lease.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createAbandonedSessions } from "../../src/core/leases/abandoned-sessions.ts";
+import { type Acquired, acquireLease } from "../../src/core/leases/acquire-lease.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import { releaseLease } from "../../src/core/leases/release-lease.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { unavailable } from "../../src/platform/base/errors.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type Behaviour,

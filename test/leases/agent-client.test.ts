@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { createAgentClient } from "../../src/leases/agent-client.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import { createAgentKeys } from "../../src/protocol/agent-key.ts";
-import { createAgentTokens, createAgentTokenVerifier } from "../../src/protocol/agent-token.ts";
+import { createAgentClient } from "../../src/core/leases/agent/agent-client.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import { createAgentKeys } from "../../src/core/protocol/agent-key.ts";
+import { createAgentTokens, createAgentTokenVerifier } from "../../src/core/protocol/agent-token.ts";
 import { sendProven } from "../support/proven-answers.ts";
 
 const pod = "pod-1";

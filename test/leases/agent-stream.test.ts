@@ -2,12 +2,12 @@
 import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { startAgentHttp } from "../../src/agent/agent-http.ts";
-import type { AgentLines } from "../../src/agent/line-streams.ts";
-import { AgentStreamBroken, createAgentStreams } from "../../src/leases/agent-stream.ts";
-import { createLogger } from "../../src/log.ts";
-import { createAgentKeys, newPodSuffix } from "../../src/protocol/agent-key.ts";
-import { createAgentTokens, createAgentTokenVerifier } from "../../src/protocol/agent-token.ts";
+import { startAgentHttp } from "../../src/core/agent/agent-http.ts";
+import type { AgentLines } from "../../src/core/agent/line-streams.ts";
+import { AgentStreamBroken, createAgentStreams } from "../../src/core/leases/agent/agent-stream.ts";
+import { createAgentKeys, newPodSuffix } from "../../src/core/protocol/agent-key.ts";
+import { createAgentTokens, createAgentTokenVerifier } from "../../src/core/protocol/agent-token.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** An agent that answers `/lines` with these, and the client. `isGenuine`: whether it has the key of its pod. */

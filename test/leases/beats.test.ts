@@ -1,7 +1,7 @@
 /** Replicas that stand still while callers wait at them: subscribed, but silent (LEASE-54). Real Redis, real messages. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, type Replica, startLeaseParts } from "../support/lease-parts.ts";

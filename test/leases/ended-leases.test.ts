@@ -1,8 +1,8 @@
 /** What is kept of a lease that has ended, and how much of it, on a real Redis. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createEndedLeases, type EndedLeases } from "../../src/leases/ended-leases.ts";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createEndedLeases, type EndedLeases } from "../../src/core/leases/ended-leases.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { endLease } from "../support/ended-sessions.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 

@@ -1,18 +1,18 @@
 /** The look-up of a session, on a real Redis: what is found, and what it asks Redis for among many pools. */
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { readConfig } from "../../src/config.ts";
-import { createNamesWhole } from "../../src/leases/names-whole.ts";
-import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
-import { sessionNamesKey } from "../../src/redis/keys.ts";
-import { createSessionNames } from "../../src/redis/session-names.ts";
-import type { BrowserPool } from "../../src/resources/browser-pool.ts";
-import { createCallerLimits } from "../../src/services/limits/caller-limits.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import { mayBeSessionOf, newSessionId } from "../../src/services/objects/session-id.ts";
-import type { Project } from "../../src/services/projects/projects.ts";
-import type { ServiceDeps } from "../../src/services/service-deps.ts";
-import { findSession } from "../../src/services/sessions/find-session.ts";
+import { readConfig } from "../../src/core/config/config.ts";
+import { createNamesWhole } from "../../src/core/leases/names-whole.ts";
+import { createApiMetrics } from "../../src/core/metrics/api-metrics.ts";
+import type { BrowserPool } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { mayBeSessionOf, newSessionId } from "../../src/core/objects/session-id.ts";
+import { createCallerLimits } from "../../src/core/projects/caller-limits.ts";
+import type { Project } from "../../src/core/projects/projects.ts";
+import { createSessionNames } from "../../src/core/reservations/session-names.ts";
+import type { ServiceDeps } from "../../src/core/service-deps.ts";
+import { findSession } from "../../src/core/sessions/find-session.ts";
+import { sessionNamesKey } from "../../src/platform/redis/keys.ts";
 import { endLease } from "../support/ended-sessions.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 

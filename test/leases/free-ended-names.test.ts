@@ -1,11 +1,11 @@
 /** The operator's sweep over the names of sessions that ended without freeing them, on a real Redis. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createNameSweep, type FreeNamesDeps } from "../../src/controllers/browser-pool/ended/free-ended-names.ts";
-import { createNamesInUse } from "../../src/leases/names-in-use.ts";
-import { sessionNamesKey } from "../../src/redis/keys.ts";
-import { createSessionNames, type NameOwner, type SessionNames } from "../../src/redis/session-names.ts";
-import { projectLabel } from "../../src/resources/identity.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createNamesInUse } from "../../src/core/leases/names-in-use.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createNameSweep, type FreeNamesDeps } from "../../src/core/pools/ended/free-ended-names.ts";
+import { createSessionNames, type NameOwner, type SessionNames } from "../../src/core/reservations/session-names.ts";
+import { projectLabel } from "../../src/platform/kinds/identity.ts";
+import { sessionNamesKey } from "../../src/platform/redis/keys.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;

@@ -2,14 +2,14 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createEndedLeases } from "../../src/leases/ended-leases.ts";
-import type { Grants } from "../../src/leases/grants.ts";
-import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
-import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
-import { lockKey } from "../../src/redis/keys.ts";
-import { createLocks } from "../../src/redis/locks.ts";
-import { createSessionNames } from "../../src/redis/session-names.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createSessionNames } from "../../src/core/reservations/session-names.ts";
+import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";
+import { lockKey } from "../../src/platform/redis/keys.ts";
+import { createLocks } from "../../src/platform/redis/locks.ts";
 import { eventually } from "../support/eventually.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
@@ -183,7 +183,7 @@ describe("while Redis is full", () => {
 });
 
 test("every script that writes leases says whether Redis must run it while full; only what needs room may be refused", () => {
-  const folder = new URL("../../src/leases/scripts/", import.meta.url);
+  const folder = new URL("../../src/core/leases/scripts/", import.meta.url);
   const without = readdirSync(folder)
     .filter((file) => file.endsWith(".lua"))
     .filter((file) => !readFileSync(new URL(file, folder), "utf8").startsWith("#!lua flags=allow-oom\n"));

@@ -1,7 +1,7 @@
 /** Inspections after a failover to a Redis that has lost the last writes, with small agents that have the real fence. */
 import { describe, expect, test } from "vitest";
-import { inspect } from "../../src/leases/inspect.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { inspect } from "../../src/core/leases/inspect.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { inspectedBrowser } from "../support/inspected-browser.ts";
 import { startSmallAgent, usualPod } from "../support/lease-parts.ts";
 

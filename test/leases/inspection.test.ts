@@ -1,10 +1,10 @@
 /** Inspections on a real Redis, with small agents that have the real fence (diagnose.test.ts has every diagnosis). */
 import { describe, expect, test } from "vitest";
-import { type InspectDeps, inspect } from "../../src/leases/inspect.ts";
-import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import { retireUnknown } from "../../src/leases/retire-unknown.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type InspectDeps, inspect } from "../../src/core/leases/inspect.ts";
+import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import { retireUnknown } from "../../src/core/leases/retire-unknown.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { inspectedBrowser } from "../support/inspected-browser.ts";
 
 const it = inspectedBrowser();

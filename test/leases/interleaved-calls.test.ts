@@ -1,12 +1,12 @@
 /** Calls of several replicas and an operator in any order, each with what it has read at any time before: what holds after every one. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createEndedLeases } from "../../src/leases/ended-leases.ts";
-import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import type { Examined, Repair } from "../../src/leases/repair-store.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
+import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import type { Examined, Repair } from "../../src/core/leases/repair-store.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { type LeaseParts, type Replica, startLeaseParts } from "../support/lease-parts.ts";
 import { type PoolData, poolData, recordsOf } from "../support/pool-data.ts";
 

@@ -1,12 +1,12 @@
 /** The operator's loop over ended leases, on a Redis server of its own with a memory limit. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type EndedLimits, keepEndedBounds } from "../../src/controllers/browser-pool/ended/keep-ended-bounds.ts";
-import { createEndedLeases } from "../../src/leases/ended-leases.ts";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import type { EndedDropReason } from "../../src/metrics/operator-metrics.ts";
-import { memoryUse } from "../../src/redis/memory-use.ts";
-import type { BrowserPool } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import type { EndedDropReason } from "../../src/core/metrics/operator-metrics.ts";
+import type { BrowserPool } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { type EndedLimits, keepEndedBounds } from "../../src/core/pools/ended/keep-ended-bounds.ts";
+import { memoryUse } from "../../src/platform/redis/memory-use.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";

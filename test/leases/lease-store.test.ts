@@ -1,14 +1,14 @@
 /** All scripts but those of take.test.ts, on a real Redis: what they answer and how they leave the pool. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Grants } from "../../src/leases/grants.ts";
-import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import { createLeavingMarks } from "../../src/leases/leaving-marks.ts";
-import { followPoolChanges, type PoolChange } from "../../src/leases/pool-changes.ts";
-import { poolKey, poolKeys, poolsChannel } from "../../src/leases/pool-keys.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
-import { loadScript, runScript } from "../../src/redis/script.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
+import { followPoolChanges, type PoolChange } from "../../src/core/leases/pool-changes.ts";
+import { poolKey, poolKeys, poolsChannel } from "../../src/core/leases/pool-keys.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
+import { loadScript, runScript } from "../../src/platform/redis/script.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
@@ -427,7 +427,7 @@ test("each script includes the files that it needs", async () => {
     expect(
       await runScript(
         parts.redis,
-        loadScript(name, new URL("../../src/leases/lease-store.ts", import.meta.url).href),
+        loadScript(name, new URL("../../src/core/leases/lease-store.ts", import.meta.url).href),
         poolKeys(newId()),
         ["x", "x", "0", "", ""],
       ),

@@ -1,12 +1,12 @@
 /** Browsers with a leaving mark, on a real Redis: the holder keeps its browser, and no other caller ever gets it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Grants } from "../../src/leases/grants.ts";
-import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import { createLeavingMarks, type LeavingMarks } from "../../src/leases/leaving-marks.ts";
-import { followPoolChanges } from "../../src/leases/pool-changes.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { createLeavingMarks, type LeavingMarks } from "../../src/core/leases/leaving-marks.ts";
+import { followPoolChanges } from "../../src/core/leases/pool-changes.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";

@@ -1,12 +1,12 @@
 /** Lists of sessions, on a real Redis: what a page has, and how little is read for it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createEndedLeases, type EndedLeases } from "../../src/leases/ended-leases.ts";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import type { Browser } from "../../src/resources/browser.ts";
-import type { BrowserPool } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import type { Project } from "../../src/services/projects/projects.ts";
-import { listSessions, type SessionFilter } from "../../src/services/sessions/list-sessions.ts";
+import { createEndedLeases, type EndedLeases } from "../../src/core/leases/ended-leases.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import type { Browser } from "../../src/core/model/browsers/browser.ts";
+import type { BrowserPool } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import type { Project } from "../../src/core/projects/projects.ts";
+import { listSessions, type SessionFilter } from "../../src/core/sessions/list-sessions.ts";
 import { endLease } from "../support/ended-sessions.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 

@@ -1,11 +1,11 @@
 /** Callers when messages, answers, places in the queue or grants get lost: no caller is forgotten, and none gets two browsers. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
-import type { Grants } from "../../src/leases/grants.ts";
-import { poolKeys, recheckChannel } from "../../src/leases/pool-keys.ts";
-import { releaseLease } from "../../src/leases/release-lease.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type Acquired, acquireLease } from "../../src/core/leases/acquire-lease.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import { poolKeys, recheckChannel } from "../../src/core/leases/pool-keys.ts";
+import { releaseLease } from "../../src/core/leases/release-lease.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { startBreakableLink } from "../support/breakable-link.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";

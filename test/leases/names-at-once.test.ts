@@ -1,14 +1,14 @@
 /** Sessions that want one name at the same time, whichever of their calls comes first. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type HandOverDeps, handOver } from "../../src/controllers/browser-pool/on-demand/hand-over.ts";
-import { createSessionNames } from "../../src/redis/session-names.ts";
-import type { Browser } from "../../src/resources/browser.ts";
-import { projectLabel } from "../../src/resources/identity.ts";
-import type { Session } from "../../src/resources/session-wire.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import type { Project } from "../../src/services/projects/projects.ts";
-import { handOut } from "../../src/services/sessions/hand-out.ts";
+import type { Browser } from "../../src/core/model/browsers/browser.ts";
+import type { Session } from "../../src/core/model/sessions/session-wire.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { type HandOverDeps, handOver } from "../../src/core/pools/on-demand/hand-over.ts";
+import type { Project } from "../../src/core/projects/projects.ts";
+import { createSessionNames } from "../../src/core/reservations/session-names.ts";
+import { handOut } from "../../src/core/sessions/hand-out.ts";
+import { projectLabel } from "../../src/platform/kinds/identity.ts";
 import { createInTurn, type InTurn } from "../support/in-turn.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 import { storedMeta } from "../support/stored-meta.ts";

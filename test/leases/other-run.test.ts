@@ -1,6 +1,6 @@
 /** A queue that came back with another run of the server, whose older data it is from: before the operator has raised the epoch. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";

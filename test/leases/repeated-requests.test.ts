@@ -2,12 +2,16 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AppError } from "../../src/errors.ts";
-import { replayAnswer } from "../../src/http/replay-answer.ts";
-import { whenReady } from "../../src/redis/connection.ts";
-import { type AnswerHolder, createIdempotentAnswers, longestKept } from "../../src/redis/idempotent-answers.ts";
-import { keptBytesKey } from "../../src/redis/keys.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { replayAnswer } from "../../src/features/recordings/answer-video.ts";
+import { AppError } from "../../src/platform/base/errors.ts";
+import { whenReady } from "../../src/platform/redis/connection.ts";
+import {
+  type AnswerHolder,
+  createIdempotentAnswers,
+  longestKept,
+} from "../../src/platform/redis/idempotent-answers.ts";
+import { keptBytesKey } from "../../src/platform/redis/keys.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;

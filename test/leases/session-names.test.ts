@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createNamesWhole } from "../../src/leases/names-whole.ts";
-import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
-import { idempotencyKey, sessionNamesKey } from "../../src/redis/keys.ts";
-import { createSessionNames, type SessionNames } from "../../src/redis/session-names.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createNamesWhole } from "../../src/core/leases/names-whole.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createSessionNames, type SessionNames } from "../../src/core/reservations/session-names.ts";
+import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";
+import { idempotencyKey, sessionNamesKey } from "../../src/platform/redis/keys.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;

@@ -3,13 +3,13 @@
  * its script says, and changes nothing at all in the pool.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createEndedLeases } from "../../src/leases/ended-leases.ts";
-import type { Grants } from "../../src/leases/grants.ts";
-import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import { createLeavingMarks, type LeavingMarks } from "../../src/leases/leaving-marks.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import type { Repair } from "../../src/leases/repair-store.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { createLeavingMarks, type LeavingMarks } from "../../src/core/leases/leaving-marks.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import type { Repair } from "../../src/core/leases/repair-store.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 import { poolData } from "../support/pool-data.ts";

@@ -1,10 +1,10 @@
 /** How callers get browsers: the scripts take, reject and cancel on a real Redis. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Grants } from "../../src/leases/grants.ts";
-import type { LeaseStore } from "../../src/leases/lease-store.ts";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { leaseCalls } from "../support/lease-calls.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Child, startChild } from "../../src/process/child-process.ts";
-import { startLog } from "../../src/process/log-file.ts";
+import { type Child, startChild } from "../../src/platform/process/child-process.ts";
+import { startLog } from "../../src/platform/process/log-file.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive, processesOf } from "../support/processes.ts";
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectKube } from "../../src/kube/client.ts";
-import { namespaces } from "../../src/kube/resource-type.ts";
 import { type ControlPlane, startControlPlane } from "../../src/local/control-plane.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube } from "../../src/platform/kube/client.ts";
+import { namespaces } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { processesOf, processNamed } from "../support/processes.ts";
 

@@ -4,14 +4,14 @@ import { access, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connectKube } from "../../src/kube/client.ts";
-import { pods } from "../../src/kube/resource-type.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { lockDataDir } from "../../src/local/data-dir-lock.ts";
 import { endLeftovers, podTempFolder } from "../../src/local/leftovers.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { createLogger } from "../../src/log.ts";
-import { registerProcess } from "../../src/process/process-register.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube } from "../../src/platform/kube/client.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
+import { registerProcess } from "../../src/platform/process/process-register.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive, processesOf, processNamed } from "../support/processes.ts";
 

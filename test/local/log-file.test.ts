@@ -2,7 +2,7 @@ import { mkdtemp, open, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cutLog, readLogTail, startLog } from "../../src/process/log-file.ts";
+import { cutLog, readLogTail, startLog } from "../../src/platform/process/log-file.ts";
 
 let folder: string;
 let path: string;

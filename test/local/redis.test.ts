@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { pingRedis } from "../../src/local/ping-redis.ts";
 import { type Redis, startRedis } from "../../src/local/redis.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 import { eventually } from "../support/eventually.ts";
 import { processesOf, processNamed } from "../support/processes.ts";
 

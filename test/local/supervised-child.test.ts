@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startOnFreePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 import {
   StartError,
   type SupervisedChild,
   type SupervisedOptions,
   superviseChild,
-} from "../../src/process/supervised-child.ts";
+} from "../../src/platform/process/supervised-child.ts";
 import { eventually } from "../support/eventually.ts";
 import { processesOf } from "../support/processes.ts";
 

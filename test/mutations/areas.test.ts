@@ -11,7 +11,10 @@ test("every file has an area, and every folder of the table is there", () => {
 });
 
 test("the longest folder counts", () => {
-  expect([areaOf("http/routes/pools.ts"), riskOf("http/routes/pools.ts")]).toEqual(["http", 1]);
-  expect([areaOf("services/vaults/put-item.ts"), riskOf("services/vaults/put-item.ts")]).toEqual(["secrets", 4]);
+  expect([areaOf("core/api/pools.ts"), riskOf("core/api/pools.ts")]).toEqual(["http", 1]);
+  expect([areaOf("features/vaults/items/put-item.ts"), riskOf("features/vaults/items/put-item.ts")]).toEqual([
+    "secrets",
+    4,
+  ]);
   expect(() => areaOf("nowhere/file.ts")).toThrow(/nowhere\/file.ts has no area/);
 });

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { createResolveName } from "../../src/net/resolve-name.ts";
+import { createResolveName } from "../../src/platform/net/resolve-name.ts";
 import { type Answer, startDnsServer } from "../support/wall/dns-server.ts";
 
 const names: Record<string, Answer> = {

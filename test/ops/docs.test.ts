@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { checkPodTemplate } from "../../src/controllers/browser-pool/pod/pod-template.ts";
-import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
-import { createApiMetrics } from "../../src/metrics/api-metrics.ts";
-import { createOperatorMetrics } from "../../src/metrics/operator-metrics.ts";
-import { createPoolMetrics } from "../../src/metrics/pool-metrics.ts";
-import { createProcessMetrics } from "../../src/metrics/process-metrics.ts";
+import { createApiMetrics } from "../../src/core/metrics/api-metrics.ts";
+import { createOperatorMetrics } from "../../src/core/metrics/operator-metrics.ts";
+import { createPoolMetrics } from "../../src/core/metrics/pool-metrics.ts";
+import { checkPodTemplate } from "../../src/core/pools/pod/pod-template.ts";
+import { checkProjectObjects } from "../../src/core/projects/project-objects.ts";
+import { createProcessMetrics } from "../../src/platform/metrics/process-metrics.ts";
 import { docExamples } from "../support/doc-examples.ts";
 
 const page = readFileSync(new URL("../../docs/cluster-settings.md", import.meta.url), "utf8");

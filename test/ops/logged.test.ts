@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startApi } from "../../src/cmd/api.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 import { startOrg } from "../org/org-parts.ts";
 import { sharedServers } from "../support/control-plane.ts";
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApi } from "../../src/cmd/api.ts";
 import { startOperator } from "../../src/cmd/operator.ts";
-import { type Config, readConfig } from "../../src/config.ts";
+import { type Config, readConfig } from "../../src/core/config/config.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { freePort } from "../../src/local/free-port.ts";
-import { createLogger } from "../../src/log.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
 import { type BreakableLink, kubeconfigBehindLink, startBreakableLink } from "../support/breakable-link.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { permissions } from "../../src/resources/permission.ts";
-import { apiKeySecretName, newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
-import { type CreatedApiKey, createApiKey } from "../../src/services/api-keys/create-api-key.ts";
-import { deleteApiKey } from "../../src/services/api-keys/delete-api-key.ts";
-import { rotateApiKey } from "../../src/services/api-keys/rotate-api-key.ts";
-import { updateApiKey } from "../../src/services/api-keys/update-api-key.ts";
-import { createProject } from "../../src/services/projects/create-project.ts";
-import { updateProject } from "../../src/services/projects/update-project.ts";
+import { apiKeySecretName, newApiKey } from "../../src/core/api-keys/api-key-secret.ts";
+import { type CreatedApiKey, createApiKey } from "../../src/core/api-keys/create-api-key.ts";
+import { deleteApiKey } from "../../src/core/api-keys/delete-api-key.ts";
+import { rotateApiKey } from "../../src/core/api-keys/rotate-api-key.ts";
+import { updateApiKey } from "../../src/core/api-keys/update-api-key.ts";
+import { ensureOrganizationKey } from "../../src/core/bootstrap/ensure-organization-key.ts";
+import { permissions } from "../../src/core/model/permission.ts";
+import { createProject } from "../../src/core/projects/create-project.ts";
+import { updateProject } from "../../src/core/projects/update-project.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OrgParts, startOrg } from "./org-parts.ts";
 

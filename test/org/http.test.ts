@@ -1,8 +1,8 @@
 /** Projects, limits and API keys over HTTP, with the public SDK where it has the call. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { permissions } from "../../src/resources/permission.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { permissions } from "../../src/core/model/permission.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { type OrgApi, startOrgApi } from "./org-api.ts";
 
 let api: OrgApi;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { leaveInitialKey } from "../../src/bootstrap/initial-key.ts";
-import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
-import { readConfig } from "../../src/config.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
-import { apiKeyAnnotations, apiKeySecretName } from "../../src/services/api-keys/api-key-secret.ts";
-import { startApiKeys } from "../../src/services/api-keys/api-keys.ts";
-import { deleteApiKey } from "../../src/services/api-keys/delete-api-key.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { apiKeyAnnotations, apiKeySecretName } from "../../src/core/api-keys/api-key-secret.ts";
+import { startApiKeys } from "../../src/core/api-keys/api-keys.ts";
+import { deleteApiKey } from "../../src/core/api-keys/delete-api-key.ts";
+import { leaveInitialKey } from "../../src/core/bootstrap/initial-key.ts";
+import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
+import { readConfig } from "../../src/core/config/config.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { sharedServers } from "../support/control-plane.ts";
 
 /** What replicas have logged. */

@@ -1,9 +1,9 @@
 /** The permissions of API keys as they are given, changed and passed on. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { type Permission, permissions } from "../../src/resources/permission.ts";
-import { apiKeyAnnotations, apiKeySecretName } from "../../src/services/api-keys/api-key-secret.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { apiKeyAnnotations, apiKeySecretName } from "../../src/core/api-keys/api-key-secret.ts";
+import { type Permission, permissions } from "../../src/core/model/permission.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Answer, type OrgApi, startOrgApi } from "./org-api.ts";
 

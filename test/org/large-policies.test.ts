@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { configMaps } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { policyPartPrefix } from "../../src/resources/pool-policy.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { policyPartPrefix } from "../../src/core/model/settings/pool-policy.ts";
+import { configMaps } from "../../src/platform/kube/resource-type.ts";
 import { type OrgApi, startOrgApi } from "./org-api.ts";
 
 let api: OrgApi;

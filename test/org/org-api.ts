@@ -1,10 +1,10 @@
 import Kernel from "@onkernel/sdk";
-import { ensureOrganizationKey } from "../../src/bootstrap/ensure-organization-key.ts";
 import { startApi } from "../../src/cmd/api.ts";
-import type { Kube } from "../../src/kube/client.ts";
-import { createLogger } from "../../src/log.ts";
-import { newApiKey } from "../../src/services/api-keys/api-key-secret.ts";
-import type { ServiceDeps } from "../../src/services/service-deps.ts";
+import { newApiKey } from "../../src/core/api-keys/api-key-secret.ts";
+import { ensureOrganizationKey } from "../../src/core/bootstrap/ensure-organization-key.ts";
+import type { ServiceDeps } from "../../src/core/service-deps.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { startOrg } from "./org-parts.ts";

@@ -1,11 +1,11 @@
-import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
-import { type Config, readConfig } from "../../src/config.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { createLogger } from "../../src/log.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { startApiKeys } from "../../src/services/api-keys/api-keys.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import { startProjects } from "../../src/services/projects/projects.ts";
+import { startApiKeys } from "../../src/core/api-keys/api-keys.ts";
+import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
+import { type Config, readConfig } from "../../src/core/config/config.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { startProjects } from "../../src/core/projects/projects.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
-import { namespaces } from "../../src/kube/resource-type.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { projectLabel } from "../../src/resources/identity.ts";
-import { changeObject } from "../../src/services/objects/change-object.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import { createProject } from "../../src/services/projects/create-project.ts";
-import { deleteProject } from "../../src/services/projects/delete-project.ts";
-import { fetchOrganizationLimits, updateOrganizationLimits } from "../../src/services/projects/organization-limits.ts";
-import { updateProjectLimits } from "../../src/services/projects/project-limits.ts";
-import { type Project, readProject } from "../../src/services/projects/project-namespace.ts";
-import { updateProject } from "../../src/services/projects/update-project.ts";
+import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { changeObject } from "../../src/core/objects/change-object.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createProject } from "../../src/core/projects/create-project.ts";
+import { deleteProject } from "../../src/core/projects/delete-project.ts";
+import { fetchOrganizationLimits, updateOrganizationLimits } from "../../src/core/projects/organization-limits.ts";
+import { updateProjectLimits } from "../../src/core/projects/project-limits.ts";
+import { type Project, readProject } from "../../src/core/projects/project-namespace.ts";
+import { updateProject } from "../../src/core/projects/update-project.ts";
+import { projectLabel } from "../../src/platform/kinds/identity.ts";
+import { namespaces } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OrgParts, startOrg } from "./org-parts.ts";
 

@@ -1,10 +1,10 @@
 import { sign, verify } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadSigningKey } from "../../src/bootstrap/signing-key.ts";
-import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { loadSigningKey } from "../../src/core/bootstrap/signing-key.ts";
+import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { sharedServers } from "../support/control-plane.ts";
 
 let kube: Kube;

@@ -4,9 +4,9 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { archiveLimits } from "../../src/profile-archive/limits.ts";
-import { packProfile } from "../../src/profile-archive/pack-profile.ts";
-import { unpackProfile } from "../../src/profile-archive/unpack-profile.ts";
+import { archiveLimits } from "../../src/features/profiles/archive/limits.ts";
+import { packProfile } from "../../src/features/profiles/archive/pack-profile.ts";
+import { unpackProfile } from "../../src/features/profiles/archive/unpack-profile.ts";
 
 let folder: string;
 let source: string;

@@ -5,8 +5,8 @@ import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { Header, Pax } from "tar";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { archiveLimits, ProfileArchiveError } from "../../src/profile-archive/limits.ts";
-import { unpackProfile } from "../../src/profile-archive/unpack-profile.ts";
+import { archiveLimits, ProfileArchiveError } from "../../src/features/profiles/archive/limits.ts";
+import { unpackProfile } from "../../src/features/profiles/archive/unpack-profile.ts";
 
 let parent: string;
 let folder: string;

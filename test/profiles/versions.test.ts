@@ -3,18 +3,18 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { type Profile, profileBlobKey, profileKind } from "../../src/features/profiles/profile.ts";
 import {
   deleteContents,
   noteProfileUse,
   type ProfileVersionsDeps,
   saveProfile,
   sweepVersions,
-} from "../../src/controllers/profile-versions.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { type Profile, profileBlobKey, profileKind } from "../../src/resources/profile.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+} from "../../src/features/profiles/profile-versions.ts";
+import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
+import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { call, chunksOf, readBlob, stalledAfter } from "../blobs/blob-store-contract.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 

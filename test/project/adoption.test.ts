@@ -1,12 +1,18 @@
 /** Namespaces in which others have pods, on a real API server: they are left alone until they are labelled. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { whyLeftAlone } from "../../src/controllers/project/adoption.ts";
-import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { type KubeEvent, keyOf, type NewObject, type OwnerReference, type Pod } from "../../src/kube/objects.ts";
-import { configMaps, events, namespaces, pods } from "../../src/kube/resource-type.ts";
-import { createResourceTypes } from "../../src/kube/resource-types.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { whyLeftAlone } from "../../src/core/projects/adoption.ts";
+import { checkProjectObjects } from "../../src/core/projects/project-objects.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import {
+  type KubeEvent,
+  keyOf,
+  type NewObject,
+  type OwnerReference,
+  type Pod,
+} from "../../src/platform/kube/objects.ts";
+import { configMaps, events, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
+import { createResourceTypes } from "../../src/platform/kube/resource-types.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { opened, type RunningProjects, runProjects } from "../support/project-controller.ts";

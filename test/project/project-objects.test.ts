@@ -1,14 +1,14 @@
 /** An operator with project objects, on a real API server: what it keeps in projects, and what waits for these objects. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import {
   configMaps,
   customResourceDefinitions,
   events,
   namespaces,
   type ResourceType,
-} from "../../src/kube/resource-type.ts";
+} from "../../src/platform/kube/resource-type.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { opened, type RunningProjects, runProjects } from "../support/project-controller.ts";

@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ParentProxy } from "../../src/protocol/browser-setup.ts";
-import { createProxyChecks, type ProxyChecks } from "../../src/services/proxies/proxy-checks.ts";
+import type { ParentProxy } from "../../src/core/protocol/browser-setup.ts";
+import { createProxyChecks, type ProxyChecks } from "../../src/features/proxies/proxy-checks.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type ForwardingProxy,

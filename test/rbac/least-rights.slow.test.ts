@@ -10,10 +10,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { startApi } from "../../src/cmd/api.ts";
 import { startOperator } from "../../src/cmd/operator.ts";
-import { readConfig } from "../../src/config.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { KubeError } from "../../src/kube/kube-error.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
+import { readConfig } from "../../src/core/config/config.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { kubeForRequests } from "../../src/core/objects/kube-for-requests.ts";
+import { proxyKind } from "../../src/features/proxies/proxy.ts";
+import { telemetryDestinationKind } from "../../src/features/telemetry/destinations/telemetry-destination.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { KubeError } from "../../src/platform/kube/kube-error.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import {
   configMaps,
   events,
@@ -22,12 +27,7 @@ import {
   pods,
   type ResourceType,
   secrets,
-} from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { proxyKind } from "../../src/resources/proxy.ts";
-import { telemetryDestinationKind } from "../../src/resources/telemetry-destination.ts";
-import { kubeForRequests } from "../../src/services/objects/kube-for-requests.ts";
+} from "../../src/platform/kube/resource-type.ts";
 import { writeAccountKubeconfig } from "../support/account-kubeconfig.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 import { type Account, browserPods, installRights, projectObjects, systemNamespace } from "../support/cluster-roles.ts";

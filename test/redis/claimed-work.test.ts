@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createCollectClaims } from "../../src/redis/collect-claims.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { startClaimedWork } from "../../src/services/collecting/claimed-work.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { startClaimedWork } from "../../src/core/collecting/claimed-work.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createCollectClaims } from "../../src/platform/redis/collect-claims.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { silent } from "../support/lease-parts.ts";

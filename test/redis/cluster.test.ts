@@ -2,9 +2,9 @@
 
 import type { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import { mastersOf } from "../../src/redis/connection.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { mastersOf } from "../../src/platform/redis/connection.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseFlow, runLeaseFlow, startLeaseFlow } from "../support/lease-flow.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-servers.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createExportCursors } from "../../src/redis/export-cursors.ts";
-import { telemetryStateKey } from "../../src/redis/keys.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createExportCursors } from "../../src/features/telemetry/export-cursors.ts";
+import { telemetryStateKey } from "../../src/platform/redis/keys.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { replayRoomKey, replaysKey } from "../../src/redis/keys.ts";
-import { createReplayStore, type ReplayRecord, type ReplayStore } from "../../src/redis/replay-store.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import {
+  createReplayStore,
+  type ReplayRecord,
+  type ReplayStore,
+} from "../../src/features/recordings/recording-store.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
+import { replayRoomKey, replaysKey } from "../../src/platform/redis/keys.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { silent } from "../support/lease-parts.ts";
 

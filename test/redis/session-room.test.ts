@@ -1,8 +1,13 @@
 /** Reservations for sessions that begin now, on a real Redis. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { reservedSessionsKey } from "../../src/redis/keys.ts";
-import { createSessionRoom, reservedMs, type SeenRoom, type SessionRoom } from "../../src/redis/session-room.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import {
+  createSessionRoom,
+  reservedMs,
+  type SeenRoom,
+  type SessionRoom,
+} from "../../src/core/reservations/session-room.ts";
+import { reservedSessionsKey } from "../../src/platform/redis/keys.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 
 let parts: LeaseParts;

@@ -1,10 +1,12 @@
 /** Calls of the scripts that keep no leases, whose caller has lost what it had, or that come twice: what another has stays as it is. */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { type CollectClaims, type Collected, createCollectClaims } from "../../src/redis/collect-claims.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
-import { createItemEvents } from "../../src/redis/item-events.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createSessionRoom, type SeenRoom } from "../../src/core/reservations/session-room.ts";
+import { createItemEvents } from "../../src/features/vaults/items/item-events.ts";
+import { type CollectClaims, type Collected, createCollectClaims } from "../../src/platform/redis/collect-claims.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
+import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";
 import {
   type CollectedKind,
   collectorsKey,
@@ -12,10 +14,8 @@ import {
   itemRefusalsKey,
   keptBytesKey,
   lockKey,
-} from "../../src/redis/keys.ts";
-import { createLocks } from "../../src/redis/locks.ts";
-import { createSessionRoom, type SeenRoom } from "../../src/redis/session-room.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+} from "../../src/platform/redis/keys.ts";
+import { createLocks } from "../../src/platform/redis/locks.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { silent } from "../support/lease-parts.ts";

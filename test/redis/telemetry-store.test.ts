@@ -1,11 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createCollectClaims } from "../../src/redis/collect-claims.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { endedTelemetryBytesKey, endedTelemetryKey, telemetryKey, telemetryStateKey } from "../../src/redis/keys.ts";
-import { createTelemetryStore, type KeptEvent, type TelemetryStore } from "../../src/redis/telemetry-store.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import {
+  createTelemetryStore,
+  type KeptEvent,
+  type TelemetryStore,
+} from "../../src/features/telemetry/telemetry-store.ts";
+import { createCollectClaims } from "../../src/platform/redis/collect-claims.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
+import {
+  endedTelemetryBytesKey,
+  endedTelemetryKey,
+  telemetryKey,
+  telemetryStateKey,
+} from "../../src/platform/redis/keys.ts";
 import { sharedServers } from "../support/control-plane.ts";
 import { silent } from "../support/lease-parts.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -1,8 +1,8 @@
 /** Analyses over HTTP, of the sites of a small internet, by real browsers and proxies. Which sites get what: internet/. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserKind } from "../../src/resources/browser.ts";
-import type { AnalysisSummary } from "../../src/resources/registry-wire.ts";
-import { analysisName, siteAnalysisKind } from "../../src/resources/site-analysis.ts";
+import { browserKind } from "../../src/core/model/browsers/browser.ts";
+import { analysisName, siteAnalysisKind } from "../../src/features/sites/analyses/site-analysis.ts";
+import type { AnalysisSummary } from "../../src/features/sites/site-wire.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type Analyses,

@@ -1,9 +1,13 @@
 /** The life of analyses without trials, on a real API server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { absentStore } from "../../src/blobs/absent-store.ts";
-import { type LifeDeps, serveAnalysis } from "../../src/controllers/site-analysis/life.ts";
-import { blobsFinalizer } from "../../src/resources/finalizers.ts";
-import { analysisName, endedAnalysisLifeMs, siteAnalysisKind } from "../../src/resources/site-analysis.ts";
+import { type LifeDeps, serveAnalysis } from "../../src/features/sites/analyses/life.ts";
+import {
+  analysisName,
+  endedAnalysisLifeMs,
+  siteAnalysisKind,
+} from "../../src/features/sites/analyses/site-analysis.ts";
+import { absentStore } from "../../src/platform/blobs/absent-store.ts";
+import { blobsFinalizer } from "../../src/platform/kinds/finalizers.ts";
 import { startTestControlPlane, type TestControlPlane } from "../crds/start-control-plane.ts";
 
 const endedAt = "2026-01-02T03:04:05.000Z";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Run } from "../../src/domain/registry/site.ts";
-import { type Target, targetOf } from "../../src/domain/registry/target.ts";
-import { createEvidenceStore, type EvidenceStore, type SessionRun } from "../../src/registry/evidence-store.ts";
-import { packSites, readSite, shardOf, siteKey, unpackSites, writeSite } from "../../src/registry/pack-sites.ts";
-import { maxRememberedRuns, type SiteLine, siteEvidenceKind } from "../../src/resources/site-evidence.ts";
+import { createEvidenceStore, type EvidenceStore, type SessionRun } from "../../src/features/sites/evidence-store.ts";
+import { packSites, readSite, shardOf, siteKey, unpackSites, writeSite } from "../../src/features/sites/pack-sites.ts";
+import type { Run } from "../../src/features/sites/rules/site.ts";
+import { type Target, targetOf } from "../../src/features/sites/rules/target.ts";
+import { maxRememberedRuns, type SiteLine, siteEvidenceKind } from "../../src/features/sites/site-evidence.ts";
 import { startTestControlPlane, type TestControlPlane } from "../crds/start-control-plane.ts";
 
 let plane: TestControlPlane;

@@ -1,10 +1,10 @@
 /** How well the judge does on pages that no rule was written from. Prints the matrix that docs/judging.md has. */
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
-import { builtInRules } from "../../src/registry/judge/built-in-rules.ts";
-import { createJudge } from "../../src/registry/judge/judge.ts";
-import { readJudgeRules } from "../../src/registry/judge/read-rules.ts";
-import { verdicts } from "../../src/resources/site-analysis.ts";
+import { verdicts } from "../../src/features/sites/analyses/site-analysis.ts";
+import { builtInRules } from "../../src/features/sites/judge/built-in-rules.ts";
+import { createJudge } from "../../src/features/sites/judge/judge.ts";
+import { readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
 import { confusionMatrix, type JudgedPage, judgePages } from "../support/confusion-matrix.ts";
 import { storedPages } from "../support/stored-pages.ts";
 

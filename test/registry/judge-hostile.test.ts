@@ -1,14 +1,14 @@
-/** A hostile page can't keep the process busy by the patterns of rules (src/registry/judge/pattern.ts says why). */
+/** A hostile page can't keep the process busy by the patterns of rules (src/features/sites/judge/pattern.ts says why). */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 /** Runs in a process of its own: a judge that hangs would hang this one for ever. */
 const program = `
-import { targetOf } from "./src/domain/registry/target.ts";
-import { builtInRules } from "./src/registry/judge/built-in-rules.ts";
-import { createJudge } from "./src/registry/judge/judge.ts";
-import { readJudgeRules } from "./src/registry/judge/read-rules.ts";
+import { targetOf } from "./src/features/sites/rules/target.ts";
+import { builtInRules } from "./src/features/sites/judge/built-in-rules.ts";
+import { createJudge } from "./src/features/sites/judge/judge.ts";
+import { readJudgeRules } from "./src/features/sites/judge/read-rules.ts";
 
 const n = 65536;
 const texts = ["a", "ab", " ", "\\n\\u00a0", "<a ", "\\u2026", "\\u0130", "just a momen", "verify you are ", "*", "^$"].map((piece) =>

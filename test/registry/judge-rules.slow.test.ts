@@ -1,9 +1,9 @@
 /** The built-in rules, each on the page that it was written from. */
 import { beforeAll, expect, test } from "vitest";
-import { builtInRules } from "../../src/registry/judge/built-in-rules.ts";
-import { createJudge } from "../../src/registry/judge/judge.ts";
-import { readJudgeRules } from "../../src/registry/judge/read-rules.ts";
-import { type Visit, visitErrors } from "../../src/registry/visit.ts";
+import { builtInRules } from "../../src/features/sites/judge/built-in-rules.ts";
+import { createJudge } from "../../src/features/sites/judge/judge.ts";
+import { readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
+import { type Visit, visitErrors } from "../../src/features/sites/visit/visit.ts";
 import { storedPages, targetOfPage, visitStoredPages } from "../support/stored-pages.ts";
 
 const rules = readJudgeRules({ builtIn: builtInRules });

@@ -1,10 +1,11 @@
 /** A look at everything that is left of a history's pools, past the service: Redis' keys and the API server's objects. */
-import type { Pod } from "../../src/kube/objects.ts";
-import { pods as podType } from "../../src/kube/resource-type.ts";
-import { parseEndedLease } from "../../src/leases/lease-store.ts";
-import { type PoolPart, poolKey } from "../../src/leases/pool-keys.ts";
-import { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
-import { type BrowserPool, browserPoolKind } from "../../src/resources/browser-pool.ts";
+
+import { parseEndedLease } from "../../src/core/leases/lease-store.ts";
+import { type PoolPart, poolKey } from "../../src/core/leases/pool-keys.ts";
+import { BrowserRecord, LeaseRecord } from "../../src/core/leases/records.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { Pod } from "../../src/platform/kube/objects.ts";
+import { pods as podType } from "../../src/platform/kube/resource-type.ts";
 import type { FinalPool } from "./history/run-event.ts";
 import type { Pool } from "./pools.ts";
 import type { Topology } from "./topology.ts";

@@ -1,7 +1,7 @@
 /** The pools of one history: made, changed and deleted over the API, each command and its answer in the history. */
 
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { monotonicMs } from "./history/event-base.ts";
 import type { EventOf } from "./history/history.ts";

@@ -1,7 +1,7 @@
 /** A time in which nobody asks for anything: whatever is written now, the service writes by itself. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { pods as podType } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { pods as podType } from "../../src/platform/kube/resource-type.ts";
 import type { EventOf } from "./history/history.ts";
 import type { Topology } from "./topology.ts";
 
@@ -68,7 +68,7 @@ const tries = 3;
 /**
  * What is written in a quiet time. Where something is, the next quiet time counts: the operator tells a pool that Redis has lost its
  * bounds for ended leases again within ten seconds (keep-ended-bounds.ts), and once; and each api asks once a minute whether it is its
- * turn to look for old recordings (replay-collector.ts).
+ * turn to look for old recordings (recording-collector.ts).
  */
 export const observeQuietTime = async (topology: Topology): Promise<QuietTime> => {
   for (let left = tries - 1; ; left--) {

@@ -9,14 +9,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ensureNamespace } from "../../src/bootstrap/system-namespace.ts";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { leases } from "../../src/kube/resource-type.ts";
+import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
 import { localApiKey } from "../../src/local/api-key-file.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { crdsSettled, installCrds } from "../../src/local/install-crds.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import { leases } from "../../src/platform/kube/resource-type.ts";
 import { testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { processNamed } from "../support/processes.ts";

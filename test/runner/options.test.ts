@@ -6,7 +6,10 @@ test.each([
   [[], { what: "quick", isWatched: false, vitest: [] }],
   [["--all", "--retry=1"], { what: "all", vitest: ["--retry=1"] }],
   [["src/domain", "test/fill"], { what: "paths", paths: ["src/domain", "test/fill"] }],
-  [["-t", "a name", "src/fill"], { what: "paths", paths: ["src/fill"], vitest: ["-t", "a name"] }],
+  [
+    ["-t", "a name", "src/features/vaults/fill"],
+    { what: "paths", paths: ["src/features/vaults/fill"], vitest: ["-t", "a name"] },
+  ],
   [["--slow-of", "4", "--seed=7"], { what: "slow", draw: { oneOf: 4, seed: "7" } }],
   [["--related", "a.ts", "--related=b.ts", "--watch"], { what: "related", files: ["a.ts", "b.ts"], isWatched: true }],
 ])("%j selects", (argv, expected) => {

@@ -1,7 +1,7 @@
 /** The simulated node with a real control plane, operator and API: what tests and benchmarks on it rely on. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pods as podType } from "../../src/kube/resource-type.ts";
+import { pods as podType } from "../../src/platform/kube/resource-type.ts";
 import type { ApiReplica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { fullPool } from "../support/pool-client.ts";
 import { startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
 

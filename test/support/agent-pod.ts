@@ -1,4 +1,4 @@
-import type { NewObject, Pod } from "../../src/kube/objects.ts";
+import type { NewObject, Pod } from "../../src/platform/kube/objects.ts";
 
 export type AgentPod = {
   name: string;

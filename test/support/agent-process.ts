@@ -10,9 +10,6 @@ import { fileURLToPath } from "node:url";
 import puppeteer, { type Browser } from "puppeteer-core";
 import { WebSocket } from "ws";
 import type { z } from "zod";
-import { hostPort } from "../../src/host-port.ts";
-import { endAtHomeIn } from "../../src/process/marked-processes.ts";
-import { killRecordedGroups } from "../../src/process/process-groups.ts";
 import {
   type AgentState,
   type BindLease,
@@ -20,11 +17,14 @@ import {
   type Reuse,
   sessionHeader,
   Termination,
-} from "../../src/protocol/agent-api.ts";
-import { writeAgentKey } from "../../src/protocol/agent-key.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import type { BrowserSetup } from "../../src/protocol/browser-setup.ts";
-import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
+} from "../../src/core/protocol/agent-api.ts";
+import { writeAgentKey } from "../../src/core/protocol/agent-key.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import type { BrowserSetup } from "../../src/core/protocol/browser-setup.ts";
+import { sealStream, sealText } from "../../src/core/protocol/sealed-bytes.ts";
+import { hostPort } from "../../src/platform/base/host-port.ts";
+import { endAtHomeIn } from "../../src/platform/process/marked-processes.ts";
+import { killRecordedGroups } from "../../src/platform/process/process-groups.ts";
 import { loopbackAddress } from "./loopback-address.ts";
 
 const entry = fileURLToPath(new URL("agent-entry.ts", import.meta.url));

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
-import type { CdpAddress } from "../../src/cdp/cdp-socket.ts";
+import type { CdpAddress } from "../../src/platform/cdp/cdp-socket.ts";
 
 /** A command as the client sent it. */
 export type SentCommand = {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
-import type { BrowserChange } from "../../src/protocol/browser-change.ts";
-import { sealStream, sealText } from "../../src/protocol/sealed-bytes.ts";
+import type { BrowserChange } from "../../src/core/protocol/browser-change.ts";
+import { sealStream, sealText } from "../../src/core/protocol/sealed-bytes.ts";
 import type { Answer, TestAgent } from "./agent-process.ts";
 
 /** Has the agent change the browser of the lease `s{seq}`, as the API does. */

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { embeddedObjects } from "../../scripts/chart/embedded-objects.ts";
 import { root } from "../../scripts/generated-file.ts";
-import type { ProjectObject } from "../../src/controllers/project/project-objects.ts";
-import type { Kube } from "../../src/kube/client.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
-import { createResourceTypes } from "../../src/kube/resource-types.ts";
+import type { ProjectObject } from "../../src/core/projects/project-objects.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
+import { createResourceTypes } from "../../src/platform/kube/resource-types.ts";
 
 export type Account = "browserpool-api" | "browserpool-operator";
 

@@ -1,8 +1,9 @@
 /** How often the judge is right on stored pages. */
-import type { Target } from "../../src/domain/registry/target.ts";
-import type { Judgement } from "../../src/registry/judge/judge.ts";
-import type { Visit } from "../../src/registry/visit.ts";
-import { type Verdict, verdicts } from "../../src/resources/site-analysis.ts";
+
+import { type Verdict, verdicts } from "../../src/features/sites/analyses/site-analysis.ts";
+import type { Judgement } from "../../src/features/sites/judge/judge.ts";
+import type { Target } from "../../src/features/sites/rules/target.ts";
+import type { Visit } from "../../src/features/sites/visit/visit.ts";
 import { type StoredPage, targetOfPage, visitStoredPages } from "./stored-pages.ts";
 
 /** A page with what the judge says of it. */

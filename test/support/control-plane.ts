@@ -2,9 +2,9 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { inject } from "vitest";
-import type { Kube } from "../../src/kube/client.ts";
-import { namespaces } from "../../src/kube/resource-type.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import { namespaces } from "../../src/platform/kube/resource-type.ts";
 import { copyControlPlaneData } from "./control-plane-data.ts";
 import type { Installation, SetupAnswers } from "./control-plane-setup.ts";
 

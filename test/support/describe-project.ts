@@ -1,9 +1,10 @@
 /** What there is in a project, for the message of a test that waited in vain. */
-import type { Kube } from "../../src/kube/client.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
-import { events, pods } from "../../src/kube/resource-type.ts";
-import { browserKind } from "../../src/resources/browser.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+
+import { browserKind } from "../../src/core/model/browsers/browser.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
+import { events, pods } from "../../src/platform/kube/resource-type.ts";
 
 type Condition = { type: string; status: unknown; reason?: string | undefined; message?: string | undefined };
 type Described = KubeObject & { status?: { phase?: string; conditions?: Condition[] | undefined } | undefined };

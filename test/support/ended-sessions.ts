@@ -1,5 +1,5 @@
 /** Makes ended leases of a pool by the product's own scripts, and lets them age. */
-import { poolKey } from "../../src/leases/pool-keys.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
 import type { LeaseParts } from "./lease-parts.ts";
 
 /** Takes and ends a lease of an idle browser of the pool, which becomes idle again. `request`: its text. */

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { recordProcessGroup } from "../../src/process/process-groups.ts";
+import { recordProcessGroup } from "../../src/platform/process/process-groups.ts";
 
 const { env } = process;
 const behaviour = process.argv[2] ?? "";

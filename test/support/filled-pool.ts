@@ -1,8 +1,8 @@
 /** Pools of a running local mode for its tests. */
 import type Kernel from "@onkernel/sdk";
 import type { BrowserPool, BrowserPoolCreateParams } from "@onkernel/sdk/resources/browser-pools";
-import type { Kube } from "../../src/kube/client.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
 import { eventually } from "./eventually.ts";
 
 /** The fastest rate of local mode: the whole pool within a second. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { listeningPort } from "../../src/listening-port.ts";
+import { listeningPort } from "../../src/platform/base/listening-port.ts";
 
 export type FormSite = AsyncDisposable & { url: string };
 

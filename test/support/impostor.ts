@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { nonceIn, proofHeader, proofOf, upgradeTo } from "../../src/protocol/agent-proof.ts";
+import { nonceIn, proofHeader, proofOf, upgradeTo } from "../../src/core/protocol/agent-proof.ts";
 import { websocketAccept } from "./websocket-accept.ts";
 
 /**

@@ -1,13 +1,13 @@
 /** A browser with a small agent in a pool of a real Redis, anew for each test, and what can happen to it before an inspection. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import type { Grants } from "../../src/leases/grants.ts";
-import { type InspectDeps, type InspectResult, inspect } from "../../src/leases/inspect.ts";
-import type { NewBrowser } from "../../src/leases/lease-store.ts";
-import { poolKey } from "../../src/leases/pool-keys.ts";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import { releaseLease } from "../../src/leases/release-lease.ts";
-import { createSessionNames, type SessionNames } from "../../src/redis/session-names.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import { type InspectDeps, type InspectResult, inspect } from "../../src/core/leases/inspect.ts";
+import type { NewBrowser } from "../../src/core/leases/lease-store.ts";
+import { poolKey } from "../../src/core/leases/pool-keys.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import { releaseLease } from "../../src/core/leases/release-lease.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createSessionNames, type SessionNames } from "../../src/core/reservations/session-names.ts";
 import { leaseCalls } from "./lease-calls.ts";
 import { type LeaseParts, type SmallAgent, startLeaseParts, startSmallAgent, usualPod } from "./lease-parts.ts";
 

@@ -1,6 +1,6 @@
 /** The calls of one pool's callers, for tests of the lease scripts. */
-import type { Grants } from "../../src/leases/grants.ts";
-import type { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import type { BrowserRecord, LeaseRecord } from "../../src/core/leases/records.ts";
 import type { LeaseParts } from "./lease-parts.ts";
 
 /** `of` is called at each use, since a test file makes a new pool for every test. */

@@ -1,13 +1,13 @@
 /** Everything that callers do with leases, for tests that run it on their own Redis. */
 
 import { expect } from "vitest";
-import { type Acquired, acquireLease } from "../../src/leases/acquire-lease.ts";
-import type { Grants } from "../../src/leases/grants.ts";
-import { createNamesInUse } from "../../src/leases/names-in-use.ts";
-import { releaseLease } from "../../src/leases/release-lease.ts";
-import { createIdempotentAnswers } from "../../src/redis/idempotent-answers.ts";
-import { createSessionNames } from "../../src/redis/session-names.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { type Acquired, acquireLease } from "../../src/core/leases/acquire-lease.ts";
+import type { Grants } from "../../src/core/leases/grants.ts";
+import { createNamesInUse } from "../../src/core/leases/names-in-use.ts";
+import { releaseLease } from "../../src/core/leases/release-lease.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createSessionNames } from "../../src/core/reservations/session-names.ts";
+import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";
 import { eventually } from "./eventually.ts";
 import { type LeaseParts, type SmallAgent, silent, startLeaseParts, startSmallAgent } from "./lease-parts.ts";
 

@@ -5,19 +5,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { Redis } from "ioredis";
-import { createLeaseFence, type LeaseName } from "../../src/agent/lease-fence.ts";
-import { type AbandonedSessions, createAbandonedSessions } from "../../src/leases/abandoned-sessions.ts";
-import { type AgentClient, createAgentClient } from "../../src/leases/agent-client.ts";
-import { type Grants, startGrants } from "../../src/leases/grants.ts";
-import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
-import { createRepairStore, type RepairStore } from "../../src/leases/repair-store.ts";
-import { createReturningBrowsers, type ReturningBrowsers } from "../../src/leases/returning-browsers.ts";
-import { createLogger } from "../../src/log.ts";
-import type { AgentState, BindLease, EndLease, Fence } from "../../src/protocol/agent-api.ts";
-import { createAgentKeys } from "../../src/protocol/agent-key.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { createLeaseFence, type LeaseName } from "../../src/core/agent/lease-fence.ts";
+import { type AbandonedSessions, createAbandonedSessions } from "../../src/core/leases/abandoned-sessions.ts";
+import { type AgentClient, createAgentClient } from "../../src/core/leases/agent/agent-client.ts";
+import { type Grants, startGrants } from "../../src/core/leases/grants.ts";
+import { createLeaseStore, type LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { createRepairStore, type RepairStore } from "../../src/core/leases/repair-store.ts";
+import { createReturningBrowsers, type ReturningBrowsers } from "../../src/core/leases/returning-browsers.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import type { AgentState, BindLease, EndLease, Fence } from "../../src/core/protocol/agent-api.ts";
+import { createAgentKeys } from "../../src/core/protocol/agent-key.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
 import { sharedServers } from "./control-plane.ts";
 import { sendProven } from "./proven-answers.ts";
 
@@ -125,7 +125,7 @@ export type SmallAgent = {
 };
 
 /**
- * Speaks the lease protocol of src/protocol/agent-api.ts with the real fence but without a browser. `key`: proves its answers; by default
+ * Speaks the lease protocol of src/core/protocol/agent-api.ts with the real fence but without a browser. `key`: proves its answers; by default
  * that of `usualPod`.
  */
 export const startSmallAgent = async (

@@ -1,10 +1,10 @@
 /** Reads the leases of a running installation directly from Redis, not through its API. */
 
-import type { Kube } from "../../src/kube/client.ts";
-import { createLeaseStore, type LeaseStore } from "../../src/leases/lease-store.ts";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { createLeaseStore, type LeaseStore } from "../../src/core/leases/lease-store.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
 
 export type LeaseView = {
   store: LeaseStore;

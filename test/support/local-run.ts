@@ -4,14 +4,14 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectKube } from "../../src/kube/client.ts";
-import { pods } from "../../src/kube/resource-type.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { lockDataDir } from "../../src/local/data-dir-lock.ts";
+import { startProcessNode } from "../../src/local/kubelet/local-kubelet.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { startProcessNode } from "../../src/local/process-node/process-node.ts";
 import { startRedis } from "../../src/local/redis.ts";
-import { createLogger } from "../../src/log.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectKube } from "../../src/platform/kube/client.ts";
+import { pods } from "../../src/platform/kube/resource-type.ts";
 import { agentPod } from "./agent-pod.ts";
 
 const [dataDir = "", behaviour = ""] = process.argv.slice(2);

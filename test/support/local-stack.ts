@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { type Clients, clientsOf } from "./clients.ts";
 import { prepareDataDir } from "./control-plane.ts";
 import { type LocalMode, type LocalModeOptions, startLocalMode } from "./local-mode.ts";

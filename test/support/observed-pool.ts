@@ -1,18 +1,14 @@
 /** Builders of what a round of the pool loop sees, for tests of its pure parts. */
-import type { PoolScaling } from "../../src/controllers/browser-pool/observe/autoscaling.ts";
-import type {
-  LastInspection,
-  Observed,
-  ObservedNode,
-  ObservedPod,
-} from "../../src/controllers/browser-pool/observe/observed.ts";
-import type { BrowserRecord } from "../../src/leases/records.ts";
+
+import type { BrowserRecord } from "../../src/core/leases/records.ts";
 import {
   type BrowserPool,
   BrowserPoolSpec,
   BrowserPoolStatus,
   browserPoolKind,
-} from "../../src/resources/browser-pool.ts";
+} from "../../src/core/model/pools/browser-pool.ts";
+import type { PoolScaling } from "../../src/core/pools/observe/autoscaling.ts";
+import type { LastInspection, Observed, ObservedNode, ObservedPod } from "../../src/core/pools/observe/observed.ts";
 
 /** The time of a round, ms since the epoch: any whole second. */
 export const nowMs = Date.parse("2030-01-01T00:00:00Z");

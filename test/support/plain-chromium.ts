@@ -1,6 +1,6 @@
 /** Chromium as the agent starts it, without the agent. */
 import puppeteer, { type Browser } from "puppeteer-core";
-import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
+import { chromiumFlags } from "../../src/core/agent/chromium-flags.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
 

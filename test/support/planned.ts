@@ -1,7 +1,7 @@
 /** The pool loop's decisions as lines that are easy to compare. */
 
-import type { PoolAction } from "../../src/controllers/browser-pool/plan/actions.ts";
-import { planPool } from "../../src/controllers/browser-pool/plan/plan.ts";
+import type { PoolAction } from "../../src/core/pools/plan/actions.ts";
+import { planPool } from "../../src/core/pools/plan/plan.ts";
 import { anObserved, aPool, nowMs, type ObservedOptions, type PodKind, podsOf } from "./observed-pool.ts";
 
 /** An action as a short line: what, on what, why. */

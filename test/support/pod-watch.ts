@@ -1,10 +1,10 @@
 /** Watches the browser pods of a running local mode, so that a test can check later which pods ran when. */
-import { poolLabel } from "../../src/controllers/browser-pool/pod/pod.ts";
-import type { Kube } from "../../src/kube/client.ts";
-import type { Pod } from "../../src/kube/objects.ts";
-import { startReflector } from "../../src/kube/reflector.ts";
-import { pods as podType } from "../../src/kube/resource-type.ts";
-import { createLogger } from "../../src/log.ts";
+import { poolLabel } from "../../src/core/pools/pod/pod.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import type { Pod } from "../../src/platform/kube/objects.ts";
+import { startReflector } from "../../src/platform/kube/reflector.ts";
+import { pods as podType } from "../../src/platform/kube/resource-type.ts";
 
 export type PodWatch = {
   /** The pods of a pool that exist and have not ended. */

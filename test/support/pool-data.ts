@@ -1,7 +1,7 @@
 /** Reads all that Redis has of a pool, to see what a script has changed in it. */
-import { type PoolPart, poolKey } from "../../src/leases/pool-keys.ts";
-import type { BrowserRecord, LeaseRecord } from "../../src/leases/records.ts";
-import type { RedisConnection } from "../../src/redis/connection.ts";
+import { type PoolPart, poolKey } from "../../src/core/leases/pool-keys.ts";
+import type { BrowserRecord, LeaseRecord } from "../../src/core/leases/records.ts";
+import type { RedisConnection } from "../../src/platform/redis/connection.ts";
 
 const hashes = ["pool", "browsers", "requests", "leases", "ended", "configs"] as const;
 const sets = ["idle", "waiters", "ended_at"] as const;

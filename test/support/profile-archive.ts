@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import puppeteer from "puppeteer-core";
-import { chromiumFlags } from "../../src/agent/chromium-flags.ts";
+import { chromiumFlags } from "../../src/core/agent/chromium-flags.ts";
+import { packProfile } from "../../src/features/profiles/archive/pack-profile.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
-import { packProfile } from "../../src/profile-archive/pack-profile.ts";
 
 const settings = { headless: true, viewport: { width: 800, height: 600 }, kiosk_mode: false };
 

@@ -1,8 +1,8 @@
-import { runProjectController } from "../../src/controllers/project/controller.ts";
-import { checkProjectObjects } from "../../src/controllers/project/project-objects.ts";
-import { createProjectGate, type ProjectGate } from "../../src/controllers/start-gate.ts";
-import type { Kube } from "../../src/kube/client.ts";
-import { createLogger } from "../../src/log.ts";
+import { runProjectController } from "../../src/core/projects/controller.ts";
+import { checkProjectObjects } from "../../src/core/projects/project-objects.ts";
+import { createProjectGate, type ProjectGate } from "../../src/core/reconcile/start-gate.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
 import { eventually } from "./eventually.ts";
 
 export type RunningProjects = { gate: ProjectGate; [Symbol.asyncDispose](): Promise<void> };

@@ -1,7 +1,7 @@
 /** Answers of a program in an agent's place, with the proof of the agent's key. */
 import type { KeyObject } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { nonceHeader, nonceIn, proofHeader, proofOf, upgradeTo } from "../../src/protocol/agent-proof.ts";
+import { nonceHeader, nonceIn, proofHeader, proofOf, upgradeTo } from "../../src/core/protocol/agent-proof.ts";
 
 /** Answers the request with this object as JSON. */
 export const sendProven = (

@@ -1,6 +1,6 @@
 /** Reads the events of a session from an agent, as an API replica does. */
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
-import { TelemetryRecord } from "../../src/resources/telemetry-event.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import { TelemetryRecord } from "../../src/features/telemetry/telemetry-event.ts";
 import type { TestAgent } from "./agent-process.ts";
 import { eventually } from "./eventually.ts";
 

@@ -8,7 +8,7 @@ import { Redis } from "ioredis";
 import { freePort, startOnFreePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../src/local/required-program.ts";
-import { StartError } from "../../src/process/supervised-child.ts";
+import { StartError } from "../../src/platform/process/supervised-child.ts";
 import { accepts } from "./accepts.ts";
 import { eventually } from "./eventually.ts";
 

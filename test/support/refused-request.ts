@@ -1,6 +1,6 @@
 /** Requests that must be refused, and what every refusal must have. */
 import { expect } from "vitest";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { collect } from "./filled-pool.ts";
 import { type RawAnswer, rawRequest } from "./raw-http.ts";
 import type { Stack } from "./stack.ts";

@@ -1,7 +1,7 @@
 /** A request for every route of the API that does what the route is for. The objects that it names are new for each request. */
-import type { Route } from "../../src/http/route.ts";
-import { analysisName, siteAnalysisKind } from "../../src/resources/site-analysis.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import type { Route } from "../../src/core/http/route.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { analysisName, siteAnalysisKind } from "../../src/features/sites/analyses/site-analysis.ts";
 import { filledPool } from "./filled-pool.ts";
 import { ownAddress } from "./own-address.ts";
 import type { Stack } from "./stack.ts";

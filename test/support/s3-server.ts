@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { S3BlobSettings } from "../../src/config.ts";
+import type { S3BlobSettings } from "../../src/core/config/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { type RestartableProgram, startProgram } from "./restartable-program.ts";

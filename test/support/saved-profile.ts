@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
-import { openBlobStore } from "../../src/blobs/open-blob-store.ts";
-import { readConfig } from "../../src/config.ts";
-import { saveProfile } from "../../src/controllers/profile-versions.ts";
-import type { Kube } from "../../src/kube/client.ts";
-import { packProfile } from "../../src/profile-archive/pack-profile.ts";
-import { type Profile, profileKind } from "../../src/resources/profile.ts";
+import { readConfig } from "../../src/core/config/config.ts";
+import { packProfile } from "../../src/features/profiles/archive/pack-profile.ts";
+import { type Profile, profileKind } from "../../src/features/profiles/profile.ts";
+import { saveProfile } from "../../src/features/profiles/profile-versions.ts";
+import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
 import { launchChromium } from "./plain-chromium.ts";
 
 /** Longest time to pack or to save, ms. */

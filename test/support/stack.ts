@@ -1,7 +1,7 @@
 /** The service under a test: a running installation, and a project of it that is empty when the test begins. */
 import { readFileSync } from "node:fs";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { type Clients, clientsOf } from "./clients.ts";
 import { sharedInstallation } from "./control-plane.ts";
 import type { Installation } from "./control-plane-setup.ts";

@@ -1,4 +1,4 @@
-import type { NamespacedObject, ObjectMeta } from "../../src/kube/objects.ts";
+import type { NamespacedObject, ObjectMeta } from "../../src/platform/kube/objects.ts";
 
 /** The metadata of a stored object in the namespace `project`, as the API server returns it. */
 export const storedMeta = <More extends Partial<ObjectMeta>>(

@@ -11,9 +11,9 @@ import { join } from "node:path";
 import type { Browser, HTTPResponse, Page } from "puppeteer-core";
 import { parse } from "yaml";
 import { z } from "zod";
-import { type Target, targetOf } from "../../src/domain/registry/target.ts";
-import { maxSeenItems, maxSeenLine, maxSeenText, type Visit } from "../../src/registry/visit.ts";
-import { verdicts } from "../../src/resources/site-analysis.ts";
+import { verdicts } from "../../src/features/sites/analyses/site-analysis.ts";
+import { type Target, targetOf } from "../../src/features/sites/rules/target.ts";
+import { maxSeenItems, maxSeenLine, maxSeenText, type Visit } from "../../src/features/sites/visit/visit.ts";
 import { launchChromium } from "./plain-chromium.ts";
 import { testCertificates } from "./test-certificates.ts";
 

@@ -6,9 +6,9 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, whenReady } from "../../src/redis/connection.ts";
-import { followChannel } from "../../src/redis/follow-channel.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
+import { followChannel } from "../../src/platform/redis/follow-channel.ts";
 import { eventually } from "./eventually.ts";
 import { redisRecipe } from "./redis-recipes.ts";
 

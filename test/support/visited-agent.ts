@@ -1,8 +1,9 @@
 /** Browsers of real agents that visit the local internet. */
-import type { CdpAddress } from "../../src/cdp/cdp-socket.ts";
-import { sessionHeader } from "../../src/protocol/agent-api.ts";
-import { isProofOf, nonceHeader, proofHeader, upgradeTo } from "../../src/protocol/agent-proof.ts";
-import { createAgentTokens } from "../../src/protocol/agent-token.ts";
+
+import { sessionHeader } from "../../src/core/protocol/agent-api.ts";
+import { isProofOf, nonceHeader, proofHeader, upgradeTo } from "../../src/core/protocol/agent-proof.ts";
+import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
+import type { CdpAddress } from "../../src/platform/cdp/cdp-socket.ts";
 import type { TestAgent } from "./agent-process.ts";
 
 /** The session that an agent is bound to. */

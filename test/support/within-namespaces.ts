@@ -1,4 +1,4 @@
-import type { Kube } from "../../src/kube/client.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
 
 /** The kinds whose contents are in a store of blobs. */
 const withBlobs: readonly string[] = ["profiles", "extensions"];

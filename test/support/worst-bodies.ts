@@ -1,9 +1,9 @@
 /** The worst bodies that a route takes: within its bounds, and with as much in them as there is room for. */
 import type { z } from "zod";
-import { defaultBodyEntries, maxBodyNames } from "../../src/http/body-entries.ts";
-import type { Route } from "../../src/http/route.ts";
-import { routeTable } from "../../src/http/route-table.ts";
-import { isObjectSchema } from "../../src/resources/zod-shape.ts";
+import { routeTable } from "../../src/core/api/route-table.ts";
+import { defaultBodyEntries, maxBodyNames } from "../../src/core/http/body-entries.ts";
+import type { Route } from "../../src/core/http/route.ts";
+import { isObjectSchema } from "../../src/platform/kinds/zod-shape.ts";
 
 /** The routes with a JSON body. */
 export const withBody = routeTable.filter(({ body, upload }) => body && !upload);

@@ -3,15 +3,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { LeaseRecord } from "../../src/leases/records.ts";
-import { createResolveName } from "../../src/net/resolve-name.ts";
-import { createExportCursors } from "../../src/redis/export-cursors.ts";
-import { createTelemetryStore } from "../../src/redis/telemetry-store.ts";
-import { TelemetryDestinationSpec, telemetryDestinationKind } from "../../src/resources/telemetry-destination.ts";
-import type { TelemetryRecord } from "../../src/resources/telemetry-event.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
-import { createExports } from "../../src/services/telemetry/exports.ts";
-import { createDestinationExporter } from "../../src/services/telemetry-destinations/destination-exporter.ts";
+import type { LeaseRecord } from "../../src/core/leases/records.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createDestinationExporter } from "../../src/features/telemetry/destinations/destination-exporter.ts";
+import {
+  TelemetryDestinationSpec,
+  telemetryDestinationKind,
+} from "../../src/features/telemetry/destinations/telemetry-destination.ts";
+import { createExportCursors } from "../../src/features/telemetry/export-cursors.ts";
+import { createExports } from "../../src/features/telemetry/exports.ts";
+import type { TelemetryRecord } from "../../src/features/telemetry/telemetry-event.ts";
+import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";
+import { createResolveName } from "../../src/platform/net/resolve-name.ts";
 import { eventually } from "../support/eventually.ts";
 import { startLeaseParts } from "../support/lease-parts.ts";
 import { fresh, startVaultParts, type VaultParts } from "../vault/vault-parts.ts";

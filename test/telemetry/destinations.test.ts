@@ -1,10 +1,10 @@
 /** Telemetry destinations over HTTP and as YAML. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../src/resources/browser-pool.ts";
-import { telemetryDestinationKind } from "../../src/resources/telemetry-destination.ts";
-import type { TelemetryDestinationRecord } from "../../src/resources/telemetry-destination-wire.ts";
-import { openDestination } from "../../src/services/telemetry-destinations/open-destination.ts";
+import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { openDestination } from "../../src/features/telemetry/destinations/open-destination.ts";
+import { telemetryDestinationKind } from "../../src/features/telemetry/destinations/telemetry-destination.ts";
+import type { TelemetryDestinationRecord } from "../../src/features/telemetry/destinations/telemetry-destination-wire.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { fresh, startVaultParts, type VaultParts } from "../vault/vault-parts.ts";
 

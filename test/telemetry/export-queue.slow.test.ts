@@ -3,12 +3,16 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDestinationJudge } from "../../src/domain/destination-judge.ts";
-import { createResolveName } from "../../src/net/resolve-name.ts";
-import type { TelemetryRecord } from "../../src/resources/telemetry-event.ts";
-import { createDestinationGate, type DestinationGate } from "../../src/telemetry/destination-gate.ts";
-import { createSessionExport, type SessionExport } from "../../src/telemetry/export-queue.ts";
-import { createOtlpExporter, type ExportOutcome, type OtlpExporter } from "../../src/telemetry/otlp-exporter.ts";
+import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-judge.ts";
+import { createDestinationGate, type DestinationGate } from "../../src/features/telemetry/export/destination-gate.ts";
+import { createSessionExport, type SessionExport } from "../../src/features/telemetry/export/export-queue.ts";
+import {
+  createOtlpExporter,
+  type ExportOutcome,
+  type OtlpExporter,
+} from "../../src/features/telemetry/export/otlp-exporter.ts";
+import type { TelemetryRecord } from "../../src/features/telemetry/telemetry-event.ts";
+import { createResolveName } from "../../src/platform/net/resolve-name.ts";
 import { type Collector, startCollector, withoutCollector } from "../support/collector.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -4,11 +4,15 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDestinationJudge } from "../../src/domain/destination-judge.ts";
-import { createResolveName } from "../../src/net/resolve-name.ts";
-import type { TelemetryRecord } from "../../src/resources/telemetry-event.ts";
-import { Sensitive } from "../../src/sensitive.ts";
-import { createOtlpExporter, type ExportDestination, type OtlpExporter } from "../../src/telemetry/otlp-exporter.ts";
+import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-judge.ts";
+import {
+  createOtlpExporter,
+  type ExportDestination,
+  type OtlpExporter,
+} from "../../src/features/telemetry/export/otlp-exporter.ts";
+import type { TelemetryRecord } from "../../src/features/telemetry/telemetry-event.ts";
+import { Sensitive } from "../../src/platform/base/sensitive.ts";
+import { createResolveName } from "../../src/platform/net/resolve-name.ts";
 import { type Collector, startCollector, withoutCollector } from "../support/collector.ts";
 import { eventually } from "../support/eventually.ts";
 import { testCertificates } from "../support/test-certificates.ts";

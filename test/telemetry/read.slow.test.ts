@@ -3,7 +3,7 @@ import Kernel from "@onkernel/sdk";
 import type { TelemetryEventsParams, TelemetryStreamResponse } from "@onkernel/sdk/resources/browsers/telemetry";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BrowserSpec, browserKind } from "../../src/resources/browser.ts";
+import { BrowserSpec, browserKind } from "../../src/core/model/browsers/browser.ts";
 import type { ApiReplica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { fullPool, type PoolClient } from "../support/pool-client.ts";

@@ -1,12 +1,12 @@
 /** `allowed_origins` of credentials, connections and items: what each may say, over HTTP and YAML. Fills: fill-item.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Kube } from "../../src/kube/client.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { type Credential, credentialKind } from "../../src/resources/credential.ts";
-import { vaultItemKind } from "../../src/resources/vault-item.ts";
-import { updateCredential } from "../../src/services/credentials/update-credential.ts";
-import type { Project } from "../../src/services/projects/projects.ts";
-import { openItem } from "../../src/services/vaults/open-item.ts";
+import type { Project } from "../../src/core/projects/projects.ts";
+import { type Credential, credentialKind } from "../../src/features/vaults/credentials/credential.ts";
+import { updateCredential } from "../../src/features/vaults/credentials/update-credential.ts";
+import { openItem } from "../../src/features/vaults/items/open-item.ts";
+import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
+import type { Kube } from "../../src/platform/kube/client.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Answer, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 

@@ -1,14 +1,14 @@
 import type Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { authConnectionKind } from "../../src/resources/auth-connection.ts";
+import { authConnectionKind } from "../../src/features/vaults/connections/auth-connection.ts";
 import {
   beginVisit,
   collectLogin,
   type LoginPlace,
   type LoginVisit,
   readLoginForm,
-} from "../../src/services/connections/collect-login.ts";
+} from "../../src/features/vaults/connections/collect-login.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 

@@ -1,13 +1,13 @@
 /** What the API server accepts and refuses for the vault's kinds. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectKube, type Kube } from "../../src/kube/client.ts";
-import type { KubeError } from "../../src/kube/kube-error.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
-import { authConnectionKind } from "../../src/resources/auth-connection.ts";
-import { credentialKind } from "../../src/resources/credential.ts";
-import type { Kind } from "../../src/resources/kind.ts";
-import { vaultKind } from "../../src/resources/vault.ts";
-import { vaultItemKind } from "../../src/resources/vault-item.ts";
+import { authConnectionKind } from "../../src/features/vaults/connections/auth-connection.ts";
+import { credentialKind } from "../../src/features/vaults/credentials/credential.ts";
+import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
+import { vaultKind } from "../../src/features/vaults/vault.ts";
+import type { Kind } from "../../src/platform/kinds/kind.ts";
+import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
+import type { KubeError } from "../../src/platform/kube/kube-error.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 
 type Custom = KubeObject & { spec: Record<string, unknown> };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { totpCode } from "../../src/domain/totp.ts";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { credentialKind } from "../../src/resources/credential.ts";
+import { credentialKind } from "../../src/features/vaults/credentials/credential.ts";
+import { totpCode } from "../../src/features/vaults/logins/rules/totp.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { connected, fresh, startVaultParts, type VaultParts } from "./vault-parts.ts";
 

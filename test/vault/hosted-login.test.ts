@@ -2,9 +2,9 @@
 import type Kernel from "@onkernel/sdk";
 import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { secrets } from "../../src/kube/resource-type.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { rawRequest } from "../support/raw-http.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createLogger } from "../../src/log.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../../src/redis/connection.ts";
-import { createItemEvents, type ItemEvent, type ItemEvents } from "../../src/redis/item-events.ts";
-import { createLocks } from "../../src/redis/locks.ts";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
+import { createItemEvents, type ItemEvent, type ItemEvents } from "../../src/features/vaults/items/item-events.ts";
+import { createLogger } from "../../src/platform/base/log.ts";
+import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
+import { createLocks } from "../../src/platform/redis/locks.ts";
 import { sharedServers } from "../support/control-plane.ts";
 
 let redis: RedisConnection;

@@ -1,10 +1,10 @@
 /** Vaults and their items over HTTP: the rules, states and errors of docs/rules.md. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { namespaces, secrets } from "../../src/kube/resource-type.ts";
-import { projectLabel } from "../../src/resources/identity.ts";
-import { vaultItemKind } from "../../src/resources/vault-item.ts";
-import type { Project } from "../../src/services/projects/projects.ts";
-import { listedSources } from "../../src/services/vaults/item-source.ts";
+import type { Project } from "../../src/core/projects/projects.ts";
+import { listedSources } from "../../src/features/vaults/items/item-source.ts";
+import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
+import { projectLabel } from "../../src/platform/kinds/identity.ts";
+import { namespaces, secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Answer, connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, connect, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId } from "../../src/services/objects/new-id.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";
 import { freeze, processNamed } from "../support/processes.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";

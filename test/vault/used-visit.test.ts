@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { beginVisit, collectLogin, type LoginVisit } from "../../src/services/connections/collect-login.ts";
-import { fetchConnection } from "../../src/services/connections/fetch-connection.ts";
-import { newLoginCode } from "../../src/services/connections/login-code.ts";
-import { fetchCredential } from "../../src/services/credentials/fetch-credential.ts";
-import { openLogin } from "../../src/services/secrets/stored-login.ts";
+import { beginVisit, collectLogin, type LoginVisit } from "../../src/features/vaults/connections/collect-login.ts";
+import { fetchConnection } from "../../src/features/vaults/connections/fetch-connection.ts";
+import { newLoginCode } from "../../src/features/vaults/connections/login-code.ts";
+import { fetchCredential } from "../../src/features/vaults/credentials/fetch-credential.ts";
+import { openLogin } from "../../src/features/vaults/logins/stored-login.ts";
 import { connected, startVaultParts, type VaultParts } from "./vault-parts.ts";
 
 let parts: VaultParts;

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { secrets } from "../../src/kube/resource-type.ts";
-import { vaultItemKind } from "../../src/resources/vault-item.ts";
-import { fetchItem } from "../../src/services/vaults/fetch-item.ts";
-import { openItem } from "../../src/services/vaults/open-item.ts";
+import { fetchItem } from "../../src/features/vaults/items/fetch-item.ts";
+import { openItem } from "../../src/features/vaults/items/open-item.ts";
+import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
+import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShell, type Shell } from "./kubectl.ts";
 import { connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
-import { listeningPort } from "../../../src/listening-port.ts";
+import { listeningPort } from "../../../src/platform/base/listening-port.ts";
 import { createTestAgents, type StartOptions, type TestAgent } from "../../support/agent-process.ts";
 import { eventually } from "../../support/eventually.ts";
 import { replacePolicies, shownPolicies } from "../../support/policy-page.ts";

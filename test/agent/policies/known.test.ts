@@ -1,8 +1,12 @@
 /** That Chromium judges policies as the API does: it heeds what the API accepts, and complains of what the API refuses. */
 import { afterEach, expect, test } from "vitest";
-import { chromePolicyProblems, knownPolicies, typeOfPolicy } from "../../../src/domain/chrome-policy.ts";
-import type { PolicyType } from "../../../src/domain/policy-type.ts";
-import { refusalOfPolicy } from "../../../src/domain/refused-policies.ts";
+import {
+  chromePolicyProblems,
+  knownPolicies,
+  typeOfPolicy,
+} from "../../../src/features/policies/rules/chrome-policy.ts";
+import type { PolicyType } from "../../../src/features/policies/rules/policy-type.ts";
+import { refusalOfPolicy } from "../../../src/features/policies/rules/refused-policies.ts";
 import { createTestAgents } from "../../support/agent-process.ts";
 import { type ShownPolicy, shownPolicies } from "../../support/policy-page.ts";
 

@@ -1,6 +1,6 @@
 /** Tries what a browser asks its person about, as a client that answers nothing. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CdpConnection } from "../../../src/cdp/cdp-connection.ts";
+import type { CdpConnection } from "../../../src/platform/cdp/cdp-connection.ts";
 import type { PromptSite } from "./prompt-site.ts";
 import type { Thing } from "./things.ts";
 

@@ -4,13 +4,13 @@ import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAgentStreams } from "../../../src/leases/agent-stream.ts";
-import { createReplayClient, type ReplayClient } from "../../../src/leases/replay-client.ts";
+import { createAgentStreams } from "../../../src/core/leases/agent/agent-stream.ts";
+import { newId } from "../../../src/core/objects/new-id.ts";
+import { createAgentKeys, newPodSuffix } from "../../../src/core/protocol/agent-key.ts";
+import { createAgentTokens } from "../../../src/core/protocol/agent-token.ts";
+import { createReplayClient, type ReplayClient } from "../../../src/features/recordings/agent-client.ts";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../../src/local/required-program.ts";
-import { createAgentKeys, newPodSuffix } from "../../../src/protocol/agent-key.ts";
-import { createAgentTokens } from "../../../src/protocol/agent-token.ts";
-import { newId } from "../../../src/services/objects/new-id.ts";
 import { createTestAgents, type TestAgent } from "../../support/agent-process.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Colour, coloursOf, isNear } from "../../support/replay-video.ts";

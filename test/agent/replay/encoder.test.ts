@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Encoder, startEncoder } from "../../../src/agent/replay/encoder.ts";
+import { type Encoder, startEncoder } from "../../../src/features/recordings/agent/encoder.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const run = promisify(execFile);

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { listeningPort } from "../../../src/listening-port.ts";
+import { listeningPort } from "../../../src/platform/base/listening-port.ts";
 import { createTestAgents } from "../../support/agent-process.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startDnsServer } from "../../support/wall/dns-server.ts";

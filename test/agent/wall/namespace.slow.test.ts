@@ -6,8 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
-import { listeningPort } from "../../../src/listening-port.ts";
-import { killRecordedGroups } from "../../../src/process/process-groups.ts";
+import { listeningPort } from "../../../src/platform/base/listening-port.ts";
+import { killRecordedGroups } from "../../../src/platform/process/process-groups.ts";
 import { createTestAgents, runningIn, type TestAgent } from "../../support/agent-process.ts";
 import { ownAddress } from "../../support/wall/machine.ts";
 

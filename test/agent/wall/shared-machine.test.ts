@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mayGetNamespaces } from "../../../src/local/local-features.ts";
-import { killRecordedGroups } from "../../../src/process/process-groups.ts";
+import { killRecordedGroups } from "../../../src/platform/process/process-groups.ts";
 import { createTestAgents, runningIn, type StartOptions, type TestAgent } from "../../support/agent-process.ts";
 import { eventually } from "../../support/eventually.ts";
 

@@ -1,7 +1,7 @@
 /** The images of a run: built from the Dockerfile, and brought to the cluster. */
 import { resolve } from "node:path";
-import type { Kube } from "../../../src/kube/client.ts";
-import { nodes } from "../../../src/kube/resource-type.ts";
+import type { Kube } from "../../../src/platform/kube/client.ts";
+import { nodes } from "../../../src/platform/kube/resource-type.ts";
 import type { Cluster, Images, Run } from "../lane.ts";
 import { storeImage } from "./store.ts";
 

@@ -1,8 +1,8 @@
 /** The release under test on a cluster that is ready for it. */
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Kube } from "../../../src/kube/client.ts";
-import { namespaces, pods } from "../../../src/kube/resource-type.ts";
+import type { Kube } from "../../../src/platform/kube/client.ts";
+import { namespaces, pods } from "../../../src/platform/kube/resource-type.ts";
 import { connectStack } from "../../support/stack.ts";
 import { type Images, type Lane, projectNamespace, type Run, systemNamespace } from "../lane.ts";
 import { deploy, initialKey, packageOlderChart, reachableUrl, remove } from "./release.ts";

@@ -5,7 +5,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { readStat } from "../../../src/process/process-groups.ts";
+import { readStat } from "../../../src/platform/process/process-groups.ts";
 import type { Run } from "../lane.ts";
 
 const file = resolve(import.meta.dirname, "../../../.browserpool/cluster/made.json");

@@ -1,9 +1,9 @@
 /** The release under test: the chart by the real Helm, and how callers reach its Service. */
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Kube } from "../../../src/kube/client.ts";
-import type { Node } from "../../../src/kube/objects.ts";
-import { nodes, secrets } from "../../../src/kube/resource-type.ts";
+import type { Kube } from "../../../src/platform/kube/client.ts";
+import type { Node } from "../../../src/platform/kube/objects.ts";
+import { nodes, secrets } from "../../../src/platform/kube/resource-type.ts";
 import { projectNamespace, type Run, release, systemNamespace, trialsNamespace } from "../lane.ts";
 import { TimeOver } from "../time-over.ts";
 import { kindNameOf } from "./cluster.ts";

@@ -1,8 +1,8 @@
 /** What a release is installed on: programs, cluster, images. Each part says how long it took. */
 import { delimiter, dirname, join } from "node:path";
-import { connectKube, type Kube } from "../../../src/kube/client.ts";
-import { nodes } from "../../../src/kube/resource-type.ts";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
+import { connectKube, type Kube } from "../../../src/platform/kube/client.ts";
+import { nodes } from "../../../src/platform/kube/resource-type.ts";
 import type { Cluster, Images, Run, Variables } from "../lane.ts";
 import type { Options } from "../options.ts";
 import type { Report } from "../report.ts";

@@ -1,10 +1,10 @@
 /** The store of blobs of the cluster tests (store.yaml). */
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Kube } from "../../../src/kube/client.ts";
-import { secrets } from "../../../src/kube/resource-type.ts";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../../src/local/required-program.ts";
+import type { Kube } from "../../../src/platform/kube/client.ts";
+import { secrets } from "../../../src/platform/kube/resource-type.ts";
 import { s3Login } from "../../support/s3-server.ts";
 import { type Images, type Run, systemNamespace } from "../lane.ts";
 

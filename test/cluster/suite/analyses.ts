@@ -1,11 +1,12 @@
 /** Analyses of sites, asked for by the API. */
-import type { Pod } from "../../../src/kube/objects.ts";
-import { pods } from "../../../src/kube/resource-type.ts";
-import { shardOf } from "../../../src/registry/pack-sites.ts";
-import { browserKind } from "../../../src/resources/browser.ts";
-import type { AnalysisAnswer, AnalysisRecord, LookupAnswer } from "../../../src/resources/registry-wire.ts";
-import { siteAnalysisKind } from "../../../src/resources/site-analysis.ts";
-import { siteEvidenceKind } from "../../../src/resources/site-evidence.ts";
+
+import { browserKind } from "../../../src/core/model/browsers/browser.ts";
+import { siteAnalysisKind } from "../../../src/features/sites/analyses/site-analysis.ts";
+import { shardOf } from "../../../src/features/sites/pack-sites.ts";
+import { siteEvidenceKind } from "../../../src/features/sites/site-evidence.ts";
+import type { AnalysisAnswer, AnalysisRecord, LookupAnswer } from "../../../src/features/sites/site-wire.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { type Lane, trialsNamespace } from "../lane.ts";
 import { callOf } from "./call.ts";
 import { until } from "./until.ts";

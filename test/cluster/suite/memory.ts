@@ -1,5 +1,5 @@
 /** Figures of docs/sizing.md: what the kubelets say of browsers and replicas. */
-import { nodes } from "../../../src/kube/resource-type.ts";
+import { nodes } from "../../../src/platform/kube/resource-type.ts";
 import { evaluate, openTab, withCdp } from "../../support/raw-cdp.ts";
 import { type Lane, type Phase, systemNamespace } from "../lane.ts";
 import { fullPool, type TestPool } from "./pools.ts";

@@ -1,5 +1,5 @@
 /** Addresses that no test machine has. On kind a node can be given some, and the other nodes are told the way. */
-import { nodes } from "../../../src/kube/resource-type.ts";
+import { nodes } from "../../../src/platform/kube/resource-type.ts";
 import type { Lane } from "../lane.ts";
 
 /** Of the clouds' metadata services. */

@@ -1,5 +1,5 @@
-import type { Pod } from "../../../src/kube/objects.ts";
-import { nodes } from "../../../src/kube/resource-type.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { nodes } from "../../../src/platform/kube/resource-type.ts";
 import { type Lane, projectNamespace } from "../lane.ts";
 import { Skipped } from "../report.ts";
 import { takesNoPods } from "../setup/release.ts";

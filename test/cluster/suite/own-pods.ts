@@ -1,4 +1,4 @@
-import type { Pod } from "../../../src/kube/objects.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
 import { type Lane, type Phase, projectNamespace } from "../lane.ts";
 import { fullPool } from "./pools.ts";
 import { until } from "./until.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Pod } from "../../../src/kube/objects.ts";
-import { pods } from "../../../src/kube/resource-type.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { type Lane, type Phase, projectNamespace, systemNamespace } from "../lane.ts";
 import { fullPool } from "./pools.ts";
 

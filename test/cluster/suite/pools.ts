@@ -1,7 +1,8 @@
 /** Pools of the suite, and the pods behind their browsers. */
-import type { Pod } from "../../../src/kube/objects.ts";
-import { pods } from "../../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../../src/resources/browser-pool.ts";
+
+import { browserPoolKind } from "../../../src/core/model/pools/browser-pool.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { type Lane, projectNamespace } from "../lane.ts";
 import { until } from "./until.ts";
 

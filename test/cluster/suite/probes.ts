@@ -1,5 +1,5 @@
 /** Connections that are tried from the pod of a browser, as code that has broken out of a page would. */
-import type { Pod } from "../../../src/kube/objects.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
 import { type Lane, systemNamespace } from "../lane.ts";
 import { systemPod } from "./system-pods.ts";
 

@@ -4,8 +4,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Pod } from "../../../src/kube/objects.ts";
-import { configMaps, pods } from "../../../src/kube/resource-type.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { configMaps, pods } from "../../../src/platform/kube/resource-type.ts";
 import type { Lane } from "../lane.ts";
 import { giveAddresses, metadataAddress, publicAddress } from "./node-addresses.ts";
 import { jsonPath } from "./probes.ts";

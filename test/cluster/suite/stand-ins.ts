@@ -1,6 +1,6 @@
 /** The clouds' metadata service and a host in the public internet, as far as connections go: on kind, one node has their addresses. */
-import type { Pod } from "../../../src/kube/objects.ts";
-import { pods } from "../../../src/kube/resource-type.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import type { Lane } from "../lane.ts";
 import { giveAddresses, metadataAddress, publicAddress } from "./node-addresses.ts";
 import { until } from "./until.ts";

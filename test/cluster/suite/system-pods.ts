@@ -1,5 +1,5 @@
-import type { Pod } from "../../../src/kube/objects.ts";
-import { pods } from "../../../src/kube/resource-type.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { type Lane, systemNamespace } from "../lane.ts";
 
 /** The pods of the service that stay; `component`: `api`, `operator` or `redis`. */

@@ -1,5 +1,5 @@
 /** What users notice while something is changed: 10 holders with live sockets, and 20 acquires a second. */
-import { pods } from "../../../src/kube/resource-type.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { type Lane, systemNamespace } from "../lane.ts";
 import type { Check } from "../report.ts";
 import { fullPool, type Session, type TestPool } from "./pools.ts";

@@ -2,8 +2,8 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "puppeteer-core";
-import { ids } from "../../../src/domain/webm/ebml.ts";
-import { telemetryCategories } from "../../../src/resources/telemetry.ts";
+import { telemetryCategories } from "../../../src/core/model/settings/telemetry.ts";
+import { ids } from "../../../src/features/recordings/webm/ebml.ts";
 import { openViewer, untilTab } from "../../support/viewer-socket.ts";
 import type { Lane, Phase } from "../lane.ts";
 import { callOf } from "./call.ts";

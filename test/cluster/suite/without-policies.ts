@@ -1,6 +1,6 @@
-import { hasReason } from "../../../src/kube/kube-error.ts";
-import type { KubeObject } from "../../../src/kube/objects.ts";
-import type { ResourceType } from "../../../src/kube/resource-type.ts";
+import { hasReason } from "../../../src/platform/kube/kube-error.ts";
+import type { KubeObject } from "../../../src/platform/kube/objects.ts";
+import type { ResourceType } from "../../../src/platform/kube/resource-type.ts";
 import type { Lane } from "../lane.ts";
 
 const networkPolicies: ResourceType<KubeObject> = {

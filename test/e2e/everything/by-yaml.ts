@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import type { KubeObject, NewObject } from "../../../src/kube/objects.ts";
-import { type ResourceType, secrets } from "../../../src/kube/resource-type.ts";
-import { browserPoolKind } from "../../../src/resources/browser-pool.ts";
-import { archiveKey, extensionKind } from "../../../src/resources/extension.ts";
-import { profileKind } from "../../../src/resources/profile.ts";
-import { proxyKind } from "../../../src/resources/proxy.ts";
+import { browserPoolKind } from "../../../src/core/model/pools/browser-pool.ts";
+import { archiveKey, extensionKind } from "../../../src/features/extensions/extension.ts";
+import { profileKind } from "../../../src/features/profiles/profile.ts";
+import { proxyKind } from "../../../src/features/proxies/proxy.ts";
+import type { KubeObject, NewObject } from "../../../src/platform/kube/objects.ts";
+import { type ResourceType, secrets } from "../../../src/platform/kube/resource-type.ts";
 import { fastest } from "../../support/filled-pool.ts";
 import { markingExtension } from "../../support/marking-extension.ts";
 import { blobsOf, saveVersion } from "../../support/saved-profile.ts";

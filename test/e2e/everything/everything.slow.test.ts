@@ -1,6 +1,6 @@
 /** A pool with everything at once, seen in its browser, and again after a reset. Needs proxies and a store of blobs on this machine. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId } from "../../../src/services/objects/new-id.ts";
+import { newId } from "../../../src/core/objects/new-id.ts";
 import { eventually } from "../../support/eventually.ts";
 import { untilAvailable } from "../../support/filled-pool.ts";
 import { evaluate, withCdp } from "../../support/raw-cdp.ts";

@@ -4,16 +4,22 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import fc from "fast-check";
 import { Registry } from "prom-client";
-import { readConfig } from "../../../src/config.ts";
-import { attachGateway, isWebSocketUpgrade } from "../../../src/gateway/gateway.ts";
-import { answerMalformed } from "../../../src/http/refuse-socket.ts";
-import { createLogger } from "../../../src/log.ts";
-import { createApiMetrics } from "../../../src/metrics/api-metrics.ts";
-import { createAgentKeys } from "../../../src/protocol/agent-key.ts";
-import { nonceHeader, proofHeader, proofOf, type UpgradePath, upgradeTo } from "../../../src/protocol/agent-proof.ts";
-import { createAgentTokens } from "../../../src/protocol/agent-token.ts";
-import { signLiveViewToken, signSessionToken } from "../../../src/protocol/session-token.ts";
-import { createCallerLimits } from "../../../src/services/limits/caller-limits.ts";
+import { readConfig } from "../../../src/core/config/config.ts";
+import { attachGateway, isWebSocketUpgrade } from "../../../src/core/gateway/gateway.ts";
+import { answerMalformed } from "../../../src/core/http/refuse-socket.ts";
+import { createApiMetrics } from "../../../src/core/metrics/api-metrics.ts";
+import { createCallerLimits } from "../../../src/core/projects/caller-limits.ts";
+import { createAgentKeys } from "../../../src/core/protocol/agent-key.ts";
+import {
+  nonceHeader,
+  proofHeader,
+  proofOf,
+  type UpgradePath,
+  upgradeTo,
+} from "../../../src/core/protocol/agent-proof.ts";
+import { createAgentTokens } from "../../../src/core/protocol/agent-token.ts";
+import { signLiveViewToken, signSessionToken } from "../../../src/core/protocol/session-token.ts";
+import { createLogger } from "../../../src/platform/base/log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { mutatedText } from "../inputs/mutated-text.ts";
 import { exchange, upgradeHead } from "../inputs/upgrade-heads.ts";

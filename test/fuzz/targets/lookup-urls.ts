@@ -1,21 +1,21 @@
 import { BlockList, isIP } from "node:net";
 import fc from "fast-check";
-import { originProblems } from "../../../src/domain/allowed-origins.ts";
-import { addressGroup, clientAddressOf } from "../../../src/domain/client-address.ts";
+import { byteRange } from "../../../src/core/http/byte-range.ts";
+import { compilePattern, fold, isPattern } from "../../../src/features/sites/judge/pattern.ts";
+import { openSites, packSites, siteKey, writeSite } from "../../../src/features/sites/pack-sites.ts";
+import { valuesOf } from "../../../src/features/sites/rules/recommend.ts";
+import { targetOf, targetOfSite } from "../../../src/features/sites/rules/target.ts";
+import { isAllowed, rulesFor } from "../../../src/features/sites/visit/robots.ts";
+import { originProblems } from "../../../src/platform/addresses/allowed-origins.ts";
+import { addressGroup, clientAddressOf } from "../../../src/platform/addresses/client-address.ts";
 import {
   hostMatcher,
   hostPatternProblem,
   privateHostProblem,
   serverHostProblem,
-} from "../../../src/domain/host-pattern.ts";
-import { parseRange } from "../../../src/domain/ip-range.ts";
-import { canonicalHost, createNetworkJudge } from "../../../src/domain/network-judge.ts";
-import { valuesOf } from "../../../src/domain/registry/recommend.ts";
-import { targetOf, targetOfSite } from "../../../src/domain/registry/target.ts";
-import { byteRange } from "../../../src/http/byte-range.ts";
-import { compilePattern, fold, isPattern } from "../../../src/registry/judge/pattern.ts";
-import { openSites, packSites, siteKey, writeSite } from "../../../src/registry/pack-sites.ts";
-import { isAllowed, rulesFor } from "../../../src/registry/visit/robots.ts";
+} from "../../../src/platform/addresses/host-pattern.ts";
+import { parseRange } from "../../../src/platform/addresses/ip-range.ts";
+import { canonicalHost, createNetworkJudge } from "../../../src/platform/addresses/network-judge.ts";
 import { anyText, mutatedText } from "../inputs/mutated-text.ts";
 import { type FuzzTarget, must } from "../target.ts";
 

@@ -1,11 +1,15 @@
 import fc from "fast-check";
-import { policiesOf } from "../../../src/agent/policy-files.ts";
-import { chromePolicyProblems, knownPolicies, typeOfPolicy } from "../../../src/domain/chrome-policy.ts";
-import known from "../../../src/domain/generated/chrome-policies.json" with { type: "json" };
-import type { PolicyType } from "../../../src/domain/policy-type.ts";
-import { refusalOfPolicy } from "../../../src/domain/refused-policies.ts";
-import { BrowserSetup } from "../../../src/protocol/browser-setup.ts";
-import { packPolicy, unpackPolicy } from "../../../src/services/policies/policy-parts.ts";
+import { BrowserSetup } from "../../../src/core/protocol/browser-setup.ts";
+import { policiesOf } from "../../../src/features/policies/agent/policy-files.ts";
+import { packPolicy, unpackPolicy } from "../../../src/features/policies/policy-parts.ts";
+import {
+  chromePolicyProblems,
+  knownPolicies,
+  typeOfPolicy,
+} from "../../../src/features/policies/rules/chrome-policy.ts";
+import known from "../../../src/features/policies/rules/generated/chrome-policies.json" with { type: "json" };
+import type { PolicyType } from "../../../src/features/policies/rules/policy-type.ts";
+import { refusalOfPolicy } from "../../../src/features/policies/rules/refused-policies.ts";
 import { fromSchema } from "../inputs/from-schema.ts";
 import { anyJson, type Json, mutatedJson } from "../inputs/mutated-json.ts";
 import { anyText, mutatedText } from "../inputs/mutated-text.ts";

@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import fc from "fast-check";
-import { AppError } from "../../../src/errors.ts";
-import { bearerToken } from "../../../src/http/middleware/authenticate.ts";
-import { nonceIn } from "../../../src/protocol/agent-proof.ts";
-import { createAgentTokenVerifier } from "../../../src/protocol/agent-token.ts";
-import { openBytes, sealBytes } from "../../../src/protocol/sealed-bytes.ts";
+import { grantedTo, readApiKey, readDigest } from "../../../src/core/api-keys/api-key-secret.ts";
+import { bearerToken } from "../../../src/core/http/middleware/authenticate.ts";
+import { nonceIn } from "../../../src/core/protocol/agent-proof.ts";
+import { createAgentTokenVerifier } from "../../../src/core/protocol/agent-token.ts";
+import { openBytes, sealBytes } from "../../../src/core/protocol/sealed-bytes.ts";
 import {
   signLiveViewToken,
   signReplayToken,
@@ -12,11 +12,11 @@ import {
   verifyLiveViewToken,
   verifyReplayToken,
   verifySessionToken,
-} from "../../../src/protocol/session-token.ts";
-import { signJwt } from "../../../src/protocol/sign-jwt.ts";
-import { open, seal } from "../../../src/secrets/sealing.ts";
-import { Sensitive } from "../../../src/sensitive.ts";
-import { grantedTo, readApiKey, readDigest } from "../../../src/services/api-keys/api-key-secret.ts";
+} from "../../../src/core/protocol/session-token.ts";
+import { signJwt } from "../../../src/core/protocol/sign-jwt.ts";
+import { AppError } from "../../../src/platform/base/errors.ts";
+import { Sensitive } from "../../../src/platform/base/sensitive.ts";
+import { open, seal } from "../../../src/platform/secrets/sealing.ts";
 import { mutatedBytes } from "../inputs/mutated-bytes.ts";
 import { anyJson, mutatedJson } from "../inputs/mutated-json.ts";
 import { mutatedText } from "../inputs/mutated-text.ts";

@@ -15,7 +15,7 @@ const timeoutMs = 7_200_000;
 
 /** Scripts in Redis say by this that they run. */
 const scriptNote = {
-  file: "redis/script.ts",
+  file: "platform/redis/script.ts",
   find: "  try {\n    return await redis.evalsha(",
   replace: '  globalThis.noteHit?.("lua:" + script.name);\n  try {\n    return await redis.evalsha(',
 };

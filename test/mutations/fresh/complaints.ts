@@ -6,7 +6,11 @@ import { text } from "node:stream/consumers";
 import type { Tree } from "../tree.ts";
 
 /** Folders of scripts that run in pages, each with a configuration of the compiler of its own. */
-const pageFolders = ["src/agent/telemetry/in-page", "src/fill/in-page", "src/http/live-view/in-page"];
+const pageFolders = [
+  "src/features/telemetry/agent/in-page",
+  "src/features/vaults/fill/in-page",
+  "src/features/live-view/in-page",
+];
 
 const typeError = /^(\S.*?)\(\d+,\d+\): error /;
 const lintError = /^::error .*?\bfile=([^,]+)/;

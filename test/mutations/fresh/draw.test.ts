@@ -26,10 +26,10 @@ test("a file weighs its lines times the risk of its folder, and the draw ends wh
     100,
     1,
     new Map([
-      ["leases/a.ts", text],
-      ["metrics/b.ts", text],
+      ["core/leases/a.ts", text],
+      ["core/metrics/b.ts", text],
     ]),
   ).map(({ file }) => file);
-  expect(drawn.filter((file) => file === "leases/a.ts").length).toBeGreaterThan(65);
-  expect(first(100, 1, new Map([["leases/a.ts", "if (a < b) f();\n"]]))).toHaveLength(3);
+  expect(drawn.filter((file) => file === "core/leases/a.ts").length).toBeGreaterThan(65);
+  expect(first(100, 1, new Map([["core/leases/a.ts", "if (a < b) f();\n"]]))).toHaveLength(3);
 });

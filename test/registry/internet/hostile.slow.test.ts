@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { test } from "vitest";
-import { browserKind } from "../../../src/resources/browser.ts";
+import { browserKind } from "../../../src/core/model/browsers/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { processesOf } from "../../support/processes.ts";
 import { trialsNamespace } from "../support/analyses-stack.ts";

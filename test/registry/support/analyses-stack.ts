@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { AnalysisAnswer, AnalysisRecord, LookupAnswer } from "../../../src/resources/registry-wire.ts";
+import type { AnalysisAnswer, AnalysisRecord, LookupAnswer } from "../../../src/features/sites/site-wire.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Internet, startInternet } from "../../support/internet/internet.ts";
 import { type LocalStack, startLocalStack } from "../../support/local-stack.ts";

@@ -1,7 +1,7 @@
 /** One site of the local internet: what an analysis of it has to find out, and how a test sees that it does. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
-import type { LookupAnswer, SiteRecord } from "../../../src/resources/registry-wire.ts";
+import type { LookupAnswer, SiteRecord } from "../../../src/features/sites/site-wire.ts";
 import {
   type Analyses,
   type AnalysesOptions,

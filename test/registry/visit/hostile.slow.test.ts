@@ -1,10 +1,10 @@
 /** Visits of sites that want to hurt: each ends, bounded, and tells what it saw. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { connectCdp } from "../../../src/cdp/cdp-connection.ts";
-import type { VisitLimits } from "../../../src/registry/visit/limits.ts";
-import { maxScreenshotBytes } from "../../../src/registry/visit/take-screenshot.ts";
-import { type VisitResult, visitPage } from "../../../src/registry/visit/visit-page.ts";
+import type { VisitLimits } from "../../../src/features/sites/visit/limits.ts";
+import { maxScreenshotBytes } from "../../../src/features/sites/visit/take-screenshot.ts";
+import { type VisitResult, visitPage } from "../../../src/features/sites/visit/visit-page.ts";
+import { connectCdp } from "../../../src/platform/cdp/cdp-connection.ts";
 import { createTestAgents, runningIn, type TestAgent } from "../../support/agent-process.ts";
 import { startCdpRelay } from "../../support/cdp-relay.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 /** What visits of the local internet's sites see, by real agents and their browsers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type VisitRequest, type VisitResult, visitPage } from "../../../src/registry/visit/visit-page.ts";
+import { type VisitRequest, type VisitResult, visitPage } from "../../../src/features/sites/visit/visit-page.ts";
 import { createTestAgents, type StartOptions, type TestAgent } from "../../support/agent-process.ts";
 import { type Internet, startInternet } from "../../support/internet/internet.ts";
 import { devToolsOf, internetEnv, session } from "../../support/visited-agent.ts";

@@ -9,7 +9,7 @@ export const agentBugs: readonly SeededBug[] = [
     faults: ["redis-failover", "redis-power-loss", "redis-flushall"],
     patches: [
       {
-        file: "agent/lease-fence.ts",
+        file: "core/agent/lease-fence.ts",
         find: 'if (!isAbove(lease, highest)) return "stale";',
         replace: "",
       },
@@ -24,7 +24,7 @@ export const agentBugs: readonly SeededBug[] = [
     plan: { clients: [4, 6], together: 2 },
     patches: [
       {
-        file: "agent/lease-fence.ts",
+        file: "core/agent/lease-fence.ts",
         find: "if (epoch <= highest.epoch) return;",
         replace: "if (epoch > 0) return;",
       },
@@ -37,7 +37,7 @@ export const agentBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "agent/held-lease.ts",
+        file: "core/agent/held-lease.ts",
         find: "for (const socket of sockets) socket.destroy();",
         replace: "",
       },
@@ -50,7 +50,7 @@ export const agentBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "agent/clean-browser.ts",
+        file: "core/agent/clean-browser.ts",
         find: 'if (state === "used") work(makeAnew);',
         replace: "if (working) work(makeAnew);",
       },
@@ -63,7 +63,7 @@ export const agentBugs: readonly SeededBug[] = [
     faults: ["redis-flushall"],
     patches: [
       {
-        file: "leases/diagnose.ts",
+        file: "core/leases/diagnose.ts",
         find: "return agentState.lease ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);",
         replace:
           "return agentState.lease && record ? diagnoseHeld(facts, agentState.lease, agentState.fence) : diagnoseFree(facts, agentState);",
@@ -77,7 +77,7 @@ export const agentBugs: readonly SeededBug[] = [
     faults: ["api-kill", "redis-kill"],
     patches: [
       {
-        file: "controllers/browser-pool/plan/next-inspection.ts",
+        file: "core/pools/plan/next-inspection.ts",
         find: "if (!isInspectable(pod, nowMs)) return undefined;",
         replace:
           'if (!isInspectable(pod, nowMs) || pod.browser?.state === "leased" || pod.browser?.state === "releasing") return undefined;',

@@ -9,14 +9,14 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "leases/lease-store.ts",
+        file: "core/leases/lease-store.ts",
         find: "return takeOutcome(await run(scripts.take, poolUid, takeArguments(taking)));",
         replace: `const { session, channel, request, ticket = "" } = taking;
           const [first = ""] = await redis.zrange(poolKey(poolUid, "idle"), "0", "0");
           return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, "", first]));`,
       },
       {
-        file: "leases/scripts/includes/match.lua",
+        file: "core/leases/scripts/includes/match.lua",
         find: 'local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]',
         replace: `local read = session == own and (ARGV[6] or "") ~= "" and getBrowser(ARGV[6]) and ARGV[6]
           local id = session and (read or redis.call("ZRANGE", IDLE, 0, 0)[1])`,
@@ -30,7 +30,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "leases/lease-store.ts",
+        file: "core/leases/lease-store.ts",
         find: "return takeOutcome(await run(scripts.take, poolUid, takeArguments(taking)));",
         replace: `const { session, channel, request, ticket = "" } = taking;
           const lists = ((globalThis as any).idleLists ??= new Map());
@@ -42,7 +42,7 @@ export const leaseBugs: readonly SeededBug[] = [
           return takeOutcome(await run(scripts.take, poolUid, [session, channel, request, ticket, "", first]));`,
       },
       {
-        file: "leases/scripts/includes/match.lua",
+        file: "core/leases/scripts/includes/match.lua",
         find: 'local id = session and redis.call("ZRANGE", IDLE, 0, 0)[1]',
         replace: `local read = session == own and (ARGV[6] or "") ~= "" and getBrowser(ARGV[6]) and ARGV[6]
           local id = session and (read or redis.call("ZRANGE", IDLE, 0, 0)[1])`,
@@ -56,7 +56,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "leases/scripts/release.lua",
+        file: "core/leases/scripts/release.lua",
         find: "if not text then return false end",
         replace: `if not text then
             local over = redis.call("HGET", ENDED, ARGV[1])
@@ -76,7 +76,7 @@ export const leaseBugs: readonly SeededBug[] = [
     plan: { isSmall: true, clients: [16, 24], loadMs: 20_000 },
     patches: [
       {
-        file: "leases/scripts/offer.lua",
+        file: "core/leases/scripts/offer.lua",
         find: 'if not browser or browser.state ~= "releasing" or browser.session ~= ARGV[2] then return 0 end',
         replace: 'if not browser or browser.state == "idle" then return 0 end',
       },
@@ -89,7 +89,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "leases/scripts/includes/match.lua",
+        file: "core/leases/scripts/includes/match.lua",
         find: 'redis.call("ZRANGE", WAITERS, 0, 0)[1]',
         replace: 'redis.call("ZRANGE", WAITERS, -1, -1)[1]',
       },
@@ -102,7 +102,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["redis-flushall"],
     patches: [
       {
-        file: "leases/scripts/includes/ticket.lua",
+        file: "core/leases/scripts/includes/ticket.lua",
         find: "ticket = math.max(last + 1, time[1] * 1000000 + time[2])",
         replace: "ticket = last + 1",
       },
@@ -115,7 +115,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["api-kill"],
     patches: [
       {
-        file: "leases/scripts/includes/match.lua",
+        file: "core/leases/scripts/includes/match.lua",
         find: "and isListening(session, request, lease)) then",
         replace: "and (isListening(session, request, lease) or true)) then",
       },
@@ -130,7 +130,7 @@ export const leaseBugs: readonly SeededBug[] = [
     plan: { isSmall: true, clients: [16, 24] },
     patches: [
       {
-        file: "leases/scripts/includes/match.lua",
+        file: "core/leases/scripts/includes/match.lua",
         find: "if isSilent(request.channel) then return false end",
         replace: "",
       },
@@ -143,12 +143,12 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["clock-behind"],
     patches: [
       {
-        file: "leases/agent-call.ts",
+        file: "core/leases/agent/agent-call.ts",
         find: "if (agentMs !== undefined) tokens.goBy(wanted.agent.browser, agentMs);",
         replace: "",
       },
       {
-        file: "leases/acquire-lease.ts",
+        file: "core/leases/acquire-lease.ts",
         find: "if (refusal === unauthorized) {",
         replace: "if ((refusal as string) === unauthorized && wanted.waitMs < 0) {",
       },
@@ -161,7 +161,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["clock-behind"],
     patches: [
       {
-        file: "leases/agent-call.ts",
+        file: "core/leases/agent/agent-call.ts",
         find: "if (agentMs !== undefined) tokens.goBy(wanted.agent.browser, agentMs);",
         replace: "",
       },
@@ -174,7 +174,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "leases/acquire-lease.ts",
+        file: "core/leases/acquire-lease.ts",
         find: "deps.abandonedSessions.add(poolUid, session);",
         replace: "",
       },
@@ -187,7 +187,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["redis-cut-reply"],
     patches: [
       {
-        file: "leases/acquire-lease.ts",
+        file: "core/leases/acquire-lease.ts",
         find: "let outcome: Outcome = await retryBriefly(() => take(wanted, deps), signal);",
         replace: `let tries = 10;
           let outcome: Outcome = await retryBriefly(() => {
@@ -204,7 +204,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "leases/acquire-lease.ts",
+        file: "core/leases/acquire-lease.ts",
         find: "const refusal = await bindLease(lease, binding, deps, wanted.whileBinding);",
         replace:
           "const refusal = undefined as string | undefined; void bindLease(lease, binding, deps, wanted.whileBinding);",
@@ -218,7 +218,7 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: [],
     patches: [
       {
-        file: "redis/idempotent-answers.ts",
+        file: "platform/redis/idempotent-answers.ts",
         find: 'pendingSeconds, "NX"))) return { kind: "fresh", mark };',
         replace: 'pendingSeconds, "NX")) || true) return { kind: "fresh", mark };',
       },
@@ -231,12 +231,12 @@ export const leaseBugs: readonly SeededBug[] = [
     faults: ["redis-blackhole", "redis-unreachable"],
     patches: [
       {
-        file: "leases/grants.ts",
+        file: "core/leases/grants.ts",
         find: "await Promise.allSettled([...waiting].map(([poolUid, callers]) => checkPool",
         replace: "await Promise.all([...waiting].map(([poolUid, callers]) => checkPool",
       },
       // Often enough to meet an outage within one history.
-      { file: "leases/grants.ts", find: "checkMs = 10_000", replace: "checkMs = 500" },
+      { file: "core/leases/grants.ts", find: "checkMs = 10_000", replace: "checkMs = 500" },
     ],
   },
 ];

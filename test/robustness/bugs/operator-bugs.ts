@@ -10,12 +10,12 @@ export const operatorBugs: readonly SeededBug[] = [
     plan: { clients: [12, 16] },
     patches: [
       {
-        file: "leases/scripts/retire.lua",
+        file: "core/leases/scripts/retire.lua",
         find: 'if isMeant and (browser.state == "idle" or meansAll and browser.state == "releasing") then',
         replace: 'if isMeant and browser.state ~= "retired" then',
       },
       {
-        file: "controllers/browser-pool/observe/observe.ts",
+        file: "core/pools/observe/observe.ts",
         find: "const leases = await deps.store.snapshot(uid);",
         replace: `const kept = ((globalThis as any).snapshots ??= new Map());
           const old = kept.get(uid);
@@ -32,7 +32,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["clock-jump"],
     patches: [
       {
-        file: "controllers/browser-pool/plan/plan.ts",
+        file: "core/pools/plan/plan.ts",
         find: 'if (browser?.state === "retired") return "Retired";',
         replace: `if (browser?.state === "retired") return "Retired";
           if (browser?.state === "leased" && Date.now() - browser.since > 45_000) return "Retired";`,
@@ -47,13 +47,13 @@ export const operatorBugs: readonly SeededBug[] = [
     plan: { isSmall: true, fillRates: [300] },
     patches: [
       {
-        file: "controllers/browser-pool/plan/starts.ts",
+        file: "core/pools/plan/starts.ts",
         find: "Math.min(timeMs(status?.nextStartTime), ",
         replace:
           "Math.min((((globalThis as any).nextStarts ??= new Map()).get(observed.pool.metadata.uid) as number) ?? 0, ",
       },
       {
-        file: "controllers/browser-pool/plan/starts.ts",
+        file: "core/pools/plan/starts.ts",
         find: "const nextMs = Math.ceil(nowMs + everyMs);",
         replace: `const nextMs = Math.ceil(nowMs + everyMs);
           (globalThis as any).nextStarts.set(observed.pool.metadata.uid, nextMs);`,
@@ -67,11 +67,11 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["watch-late", "watch-stall"],
     patches: [
       {
-        file: "controllers/browser-pool/apply/apply.ts",
+        file: "core/pools/apply/apply.ts",
         find: "deps.pods.put(made);",
         replace: "",
       },
-      { file: "kube/expectations.ts", find: "living(owner)?.size ?? 0", replace: "0" },
+      { file: "platform/kube/expectations.ts", find: "living(owner)?.size ?? 0", replace: "0" },
     ],
   },
   {
@@ -81,7 +81,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["watch-expired"],
     patches: [
       {
-        file: "kube/reflector.ts",
+        file: "platform/kube/reflector.ts",
         find: 'if (hasReason(err, "Expired") || hasReason(err, "Gone")) version = undefined;',
         replace: "",
       },
@@ -94,7 +94,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["pool-flush"],
     patches: [
       {
-        file: "controllers/browser-pool/plan/pod-life.ts",
+        file: "core/pools/plan/pod-life.ts",
         find: 'if (state.is === "ended") return false;',
         replace: 'if (state.is === "ended" || state.is === "terminating") return false;',
       },
@@ -108,7 +108,7 @@ export const operatorBugs: readonly SeededBug[] = [
     plan: { fillRates: [6000] },
     patches: [
       {
-        file: "controllers/browser-pool/pod/own-pod.ts",
+        file: "core/pools/pod/own-pod.ts",
         find: "if (pod.metadata.namespace !== namespace) return",
         replace: "if (pod.metadata.labels?.[poolLabel] === uid) return undefined; if (true) return",
       },
@@ -122,7 +122,7 @@ export const operatorBugs: readonly SeededBug[] = [
     plan: { clients: [16, 24], fillRates: [6000], loadMs: 20_000 },
     patches: [
       {
-        file: "kube/leader-election.ts",
+        file: "platform/kube/leader-election.ts",
         find: "if (leftMs() <= 0) lose();",
         replace: "if (leftMs() <= 0) return;",
       },
@@ -135,7 +135,7 @@ export const operatorBugs: readonly SeededBug[] = [
     faults: ["redis-full"],
     patches: [
       {
-        file: "controllers/browser-pool/ended/keep-ended-bounds.ts",
+        file: "core/pools/ended/keep-ended-bounds.ts",
         find: "limitBytes > 0 && usedBytes > limitBytes * pressedShare;",
         replace: "limitBytes > 0 && usedBytes > limitBytes * 100 * pressedShare;",
       },

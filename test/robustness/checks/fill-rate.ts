@@ -4,7 +4,7 @@
  *
  * Times are those that the API server gave the pods, which are whole seconds.
  */
-import { startIntervalMs } from "../../../src/domain/fill-pacing.ts";
+import { startIntervalMs } from "../../../src/core/model/pools/fill-pacing.ts";
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check, Violation } from "./check.ts";

@@ -1,4 +1,4 @@
-import { unauthorized } from "../../../src/leases/records.ts";
+import { unauthorized } from "../../../src/core/leases/records.ts";
 import { ofKind } from "../history/history.ts";
 import type { Check } from "./check.ts";
 

@@ -1,4 +1,4 @@
-import { compareFences, type Fence } from "../../../src/protocol/agent-api.ts";
+import { compareFences, type Fence } from "../../../src/core/protocol/agent-api.ts";
 import type { EventOf } from "../history/history.ts";
 import { agentLogs } from "./agent-log.ts";
 import type { Check, Violation } from "./check.ts";

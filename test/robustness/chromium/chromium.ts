@@ -5,7 +5,7 @@
  * session has, and the browsers' own marks confirm that.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { pods } from "../../../src/kube/resource-type.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { eventually } from "../../support/eventually.ts";
 import { processesOf } from "../../support/processes.ts";
 import { createLedger, type Ledger, type Violation } from "./ledger.ts";

@@ -1,7 +1,7 @@
 /** What a client asks of the service; every call and what came of it stands in the history. */
 
 import { Agent, request } from "undici";
-import { newId } from "../../../src/services/objects/new-id.ts";
+import { newId } from "../../../src/core/objects/new-id.ts";
 import type { Pool } from "../pools.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { type Call, createCallLog, type Outcome, reasonOf } from "./call-log.ts";

@@ -1,4 +1,4 @@
-import { agentTokenSeconds } from "../../../src/protocol/agent-token.ts";
+import { agentTokenSeconds } from "../../../src/core/protocol/agent-token.ts";
 import { hasFakeClock } from "../topology/replica.ts";
 import type { Fault } from "./fault.ts";
 import { giveLead } from "./give-lead.ts";

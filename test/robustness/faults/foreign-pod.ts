@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { hasReason } from "../../../src/kube/kube-error.ts";
-import type { NewObject, Pod } from "../../../src/kube/objects.ts";
-import { namespaces, pods as podType, secrets } from "../../../src/kube/resource-type.ts";
+import { hasReason } from "../../../src/platform/kube/kube-error.ts";
+import type { NewObject, Pod } from "../../../src/platform/kube/objects.ts";
+import { namespaces, pods as podType, secrets } from "../../../src/platform/kube/resource-type.ts";
 import type { Topology } from "../topology.ts";
 import type { Fault, FaultContext } from "./fault.ts";
 

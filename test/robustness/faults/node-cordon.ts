@@ -1,4 +1,4 @@
-import { nodes } from "../../../src/kube/resource-type.ts";
+import { nodes } from "../../../src/platform/kube/resource-type.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Topology } from "../topology.ts";
 import type { Fault } from "./fault.ts";

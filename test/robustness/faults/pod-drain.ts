@@ -1,4 +1,4 @@
-import { pods as podType } from "../../../src/kube/resource-type.ts";
+import { pods as podType } from "../../../src/platform/kube/resource-type.ts";
 import { choose } from "../../support/simulated-node/switches.ts";
 import type { Fault } from "./fault.ts";
 

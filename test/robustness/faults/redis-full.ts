@@ -1,4 +1,4 @@
-import { poolKey } from "../../../src/leases/pool-keys.ts";
+import { poolKey } from "../../../src/core/leases/pool-keys.ts";
 import type { Fault } from "./fault.ts";
 
 /** Ended leases that are put in: so many bytes that making room for the rest of the history takes some of them. */

@@ -4,7 +4,7 @@
  * flush, a kill or a failover swallowed are missing.
  */
 import { z } from "zod";
-import { BrowserRecord } from "../../../src/leases/records.ts";
+import { BrowserRecord } from "../../../src/core/leases/records.ts";
 import { eventOf } from "./event-base.ts";
 
 const state = z.enum([...BrowserRecord.shape.state.options, "none"]);

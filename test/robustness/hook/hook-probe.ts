@@ -1,8 +1,8 @@
 /** A process of the product in small, for the hook's own tests: carries out the calls of the lease stores that it is sent. */
-import { createLeaseStore } from "../../../src/leases/lease-store.ts";
-import { createRepairStore } from "../../../src/leases/repair-store.ts";
-import { createLogger } from "../../../src/log.ts";
-import { connectRedis, whenReady } from "../../../src/redis/connection.ts";
+import { createLeaseStore } from "../../../src/core/leases/lease-store.ts";
+import { createRepairStore } from "../../../src/core/leases/repair-store.ts";
+import { createLogger } from "../../../src/platform/base/log.ts";
+import { connectRedis, whenReady } from "../../../src/platform/redis/connection.ts";
 
 const redis = connectRedis(process.env.REDIS_URL ?? "", createLogger("silent", "probe"));
 await whenReady(redis, 10_000);

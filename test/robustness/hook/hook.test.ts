@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { newId } from "../../../src/services/objects/new-id.ts";
+import { newId } from "../../../src/core/objects/new-id.ts";
 import { sharedServers } from "../../support/control-plane.ts";
 import { type LeaseEvent, leaseEventOf, leaseStreamKey } from "../history/lease-event.ts";
 import { hookClient } from "./hook-client.ts";

@@ -58,8 +58,8 @@ export const passPoint = (point: HaltPoint): void => {
 
 const pass = (point: HaltPoint): string => `(globalThis as any).browserpoolTestHook.point("${point}");`;
 
-const apply = "controllers/browser-pool/apply/apply.ts";
-const acquire = "leases/acquire-lease.ts";
+const apply = "core/pools/apply/apply.ts";
+const acquire = "core/leases/acquire-lease.ts";
 
 /** Puts `before` and `after` around the one statement `find` of the round. */
 const around = (find: string, before: KillPoint | undefined, after: KillPoint | undefined): SourcePatch => ({

@@ -5,12 +5,12 @@ import type { SourcePatch } from "./source-patch.ts";
 /** Scripts are read by the product's own loader, which hands each text through the hook (register.ts). */
 const scriptPatches: SourcePatch[] = [
   {
-    file: "redis/script.ts",
+    file: "platform/redis/script.ts",
     find: 'readFileSync(url, "utf8");',
     replace: '(globalThis as any).browserpoolTestHook.lua(url.href, readFileSync(url, "utf8"));',
   },
   {
-    file: "redis/script.ts",
+    file: "platform/redis/script.ts",
     find: 'return { name, text, sha: createHash("sha1").update(text).digest("hex") };',
     replace: `const sent = (globalThis as any).browserpoolTestHook.script(name, text);
       return { name, text: sent, sha: createHash("sha1").update(sent).digest("hex") };`,

@@ -1,11 +1,11 @@
 /** A node whose pods are processes with real browsers, for the faults that can be done to them from outside. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Kube } from "../../../src/kube/client.ts";
-import { pods as podType } from "../../../src/kube/resource-type.ts";
+import { startProcessNode } from "../../../src/local/kubelet/local-kubelet.ts";
 import type { Programs } from "../../../src/local/locate-programs.mjs";
-import { startProcessNode } from "../../../src/local/process-node/process-node.ts";
-import { createLogger } from "../../../src/log.ts";
+import { createLogger } from "../../../src/platform/base/log.ts";
+import type { Kube } from "../../../src/platform/kube/client.ts";
+import { pods as podType } from "../../../src/platform/kube/resource-type.ts";
 import { browserPid } from "../../support/pool-client.ts";
 import type { NodeProcess } from "../../support/simulated-node/node-process.ts";
 import { choose } from "../../support/simulated-node/switches.ts";

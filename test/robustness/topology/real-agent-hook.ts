@@ -5,7 +5,7 @@
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
-import type { LeaseKeeper } from "../../../src/agent/lease-keeper.ts";
+import type { LeaseKeeper } from "../../../src/core/agent/lease-keeper.ts";
 import { speakerOf } from "../../support/simulated-node/agent-event.ts";
 import { observedLeases } from "../../support/simulated-node/observed-leases.ts";
 import { applyPatches, type SourcePatch } from "../hook/source-patch.ts";

@@ -108,7 +108,7 @@ export const startSentinelRedis = async (options: RedisHostOptions): Promise<Red
     reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
   client.on("error", () => undefined);
-  // As the product does (src/redis/connection.ts).
+  // As the product does (src/platform/redis/connection.ts).
   let isStopped = false;
   client.on("end", () => {
     if (!isStopped) client.connect().catch(() => undefined);

@@ -7,7 +7,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../../src/local/free-port.ts";
-import { readLogTail } from "../../../src/process/log-file.ts";
+import { readLogTail } from "../../../src/platform/process/log-file.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type HookClient, hookClient } from "../hook/hook-client.ts";
 import { hookArguments } from "../hook/hook-options.ts";

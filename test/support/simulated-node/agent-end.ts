@@ -1,4 +1,4 @@
-import type { Termination } from "../../../src/protocol/agent-api.ts";
+import type { Termination } from "../../../src/core/protocol/agent-api.ts";
 
 /** How an agent's process ended. `code`: in a word; `message`: its last one, as it stands in the pod's status. */
 export type AgentEnd = { code: Termination["reason"] | "killed" | "evicted"; exitCode: number; message: string };

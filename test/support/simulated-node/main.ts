@@ -2,8 +2,9 @@
  * The simulated node as a process: the program that `node-process.ts` starts and controls over its IPC channel. Ends when
  * that channel does. Its log of agent events is a JSON line each in the file of its options.
  */
-import { connectKube } from "../../../src/kube/client.ts";
-import { createLogger } from "../../../src/log.ts";
+
+import { createLogger } from "../../../src/platform/base/log.ts";
+import { connectKube } from "../../../src/platform/kube/client.ts";
 import { openEventFile } from "./event-file.ts";
 import type { NodeCall, NodeProcessOptions, NodeReply } from "./node-process.ts";
 import { startSimulatedNode } from "./simulated-node.ts";

@@ -1,5 +1,5 @@
-import type { LeaseKeeper } from "../../../src/agent/lease-keeper.ts";
-import { type AgentState, compareFences } from "../../../src/protocol/agent-api.ts";
+import type { LeaseKeeper } from "../../../src/core/agent/lease-keeper.ts";
+import { type AgentState, compareFences } from "../../../src/core/protocol/agent-api.ts";
 import type { Said } from "./agent-event.ts";
 
 /** The keeper as it is, telling what it does. What changes at once is told before anything else can happen in the process. */

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseBody, type Routes } from "../../../src/agent/agent-http.ts";
-import { refusals } from "../../../src/agent/agent-reply.ts";
-import type { LeaseKeeper } from "../../../src/agent/lease-keeper.ts";
-import { CaptureChange } from "../../../src/protocol/telemetry-api.ts";
-import type { TelemetryRecord } from "../../../src/resources/telemetry-event.ts";
+import { parseBody, type Routes } from "../../../src/core/agent/agent-http.ts";
+import { refusals } from "../../../src/core/agent/agent-reply.ts";
+import type { LeaseKeeper } from "../../../src/core/agent/lease-keeper.ts";
+import { CaptureChange } from "../../../src/features/telemetry/agent/api.ts";
+import type { TelemetryRecord } from "../../../src/features/telemetry/telemetry-event.ts";
 
 /** What happens in a played browser: so many console messages, each with this many characters. */
 export type Said = { count: number; chars?: number };
 
-/** Events of a played browser, which the agent serves as the protocol says (src/protocol/telemetry-api.ts). */
+/** Events of a played browser, which the agent serves as the protocol says (src/features/telemetry/agent/api.ts). */
 export type PlayedTelemetry = {
   routes: Routes;
   /** Lets it happen in the browser of the present holder. */

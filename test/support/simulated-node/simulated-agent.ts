@@ -5,13 +5,13 @@
  */
 import type { KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AgentServer } from "../../../src/agent/agent-http.ts";
-import { startAgentServer } from "../../../src/agent/agent-server.ts";
-import { createLeaseKeeper, type LeaseKeeper } from "../../../src/agent/lease-keeper.ts";
-import { createFillTimes } from "../../../src/agent/shown-pages.ts";
-import type { Logger } from "../../../src/log.ts";
-import type { AgentState } from "../../../src/protocol/agent-api.ts";
-import { createAgentTokenVerifier } from "../../../src/protocol/agent-token.ts";
+import type { AgentServer } from "../../../src/core/agent/agent-http.ts";
+import { startAgentServer } from "../../../src/core/agent/agent-server.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "../../../src/core/agent/lease-keeper.ts";
+import { createFillTimes } from "../../../src/core/agent/shown-pages.ts";
+import type { AgentState } from "../../../src/core/protocol/agent-api.ts";
+import { createAgentTokenVerifier } from "../../../src/core/protocol/agent-token.ts";
+import type { Logger } from "../../../src/platform/base/log.ts";
 import { listedOrder, noUploads } from "../listed-order.ts";
 import type { Said } from "./agent-event.ts";
 import type { DevTools } from "./devtools.ts";

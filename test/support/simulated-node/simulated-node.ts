@@ -3,12 +3,13 @@
  * sees pods, gives each an address of 127.0.0.0/8 and a status, and ends them. Each agent listens on its own address and is
  * the real one but for its browser.
  */
-import type { Kube } from "../../../src/kube/client.ts";
-import type { Pod } from "../../../src/kube/objects.ts";
-import { pods } from "../../../src/kube/resource-type.ts";
-import { startNode } from "../../../src/local/process-node/node.ts";
-import { readSecretValues } from "../../../src/local/process-node/pod-secrets.ts";
-import type { Logger } from "../../../src/log.ts";
+
+import { startNode } from "../../../src/local/kubelet/node.ts";
+import { readSecretValues } from "../../../src/local/kubelet/pod-secrets.ts";
+import type { Logger } from "../../../src/platform/base/log.ts";
+import type { Kube } from "../../../src/platform/kube/client.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
+import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { createAddresses, oneIpv6Address } from "./addresses.ts";
 import type { AgentEvent } from "./agent-event.ts";

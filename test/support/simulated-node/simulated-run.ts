@@ -9,14 +9,14 @@
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pod } from "../../../src/kube/objects.ts";
-import { createEnding, type EndRequest } from "../../../src/local/process-node/ending.ts";
-import { podEnvironment } from "../../../src/local/process-node/pod-environment.ts";
-import type { PodRun, PodRunState } from "../../../src/local/process-node/pod-run.ts";
-import type { SecretValues } from "../../../src/local/process-node/pod-secrets.ts";
-import { probeOf } from "../../../src/local/process-node/readiness-probe.ts";
-import type { Logger } from "../../../src/log.ts";
-import { readAgentKey } from "../../../src/protocol/agent-key.ts";
+import { readAgentKey } from "../../../src/core/protocol/agent-key.ts";
+import { createEnding, type EndRequest } from "../../../src/local/kubelet/ending.ts";
+import { podEnvironment } from "../../../src/local/kubelet/pod-environment.ts";
+import type { PodRun, PodRunState } from "../../../src/local/kubelet/pod-run.ts";
+import type { SecretValues } from "../../../src/local/kubelet/pod-secrets.ts";
+import { probeOf } from "../../../src/local/kubelet/readiness-probe.ts";
+import type { Logger } from "../../../src/platform/base/log.ts";
+import type { Pod } from "../../../src/platform/kube/objects.ts";
 import type { Addresses } from "./addresses.ts";
 import { type AgentEnd, crashed, evicted, idle, killed, lastWord, stopped, tooOld } from "./agent-end.ts";
 import { type AgentEvent, speakerOf } from "./agent-event.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { hostPort } from "../../../src/host-port.ts";
+import { hostPort } from "../../../src/platform/base/host-port.ts";
 
 export type PagesSite = {
   /** `address:port`. */

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, request, type Server } from "node:h
 import { createServer as createTlsServer } from "node:https";
 import { connect, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { splice } from "../../../src/cdp/splice.ts";
-import { listeningPort } from "../../../src/listening-port.ts";
+import { listeningPort } from "../../../src/platform/base/listening-port.ts";
+import { splice } from "../../../src/platform/cdp/splice.ts";
 import { ownAddress } from "./machine.ts";
 
 export type TestParentOptions = {

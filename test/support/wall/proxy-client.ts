@@ -4,11 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ForwardProxy, startForwardProxy } from "../../../src/agent/wall/forward-proxy.ts";
-import { createWayOut } from "../../../src/agent/wall/way-out.ts";
-import { listeningPort } from "../../../src/listening-port.ts";
-import type { ResolveName } from "../../../src/net/resolve-name.ts";
-import { NetworkSetup } from "../../../src/protocol/browser-setup.ts";
+import { NetworkSetup } from "../../../src/core/protocol/browser-setup.ts";
+import { type ForwardProxy, startForwardProxy } from "../../../src/features/network/agent/forward-proxy.ts";
+import { createWayOut } from "../../../src/features/network/agent/way-out.ts";
+import { listeningPort } from "../../../src/platform/base/listening-port.ts";
+import type { ResolveName } from "../../../src/platform/net/resolve-name.ts";
 import { ownAddress } from "./machine.ts";
 
 type TestProxy = {

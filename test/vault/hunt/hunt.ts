@@ -4,7 +4,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import type { KubeObject } from "../../../src/kube/objects.ts";
+import type { KubeObject } from "../../../src/platform/kube/objects.ts";
 import type { LocalStack } from "../../support/local-stack.ts";
 import { watchRedis } from "../../support/watch-redis.ts";
 import type { Canary, Trace } from "./canary.ts";

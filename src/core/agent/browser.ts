@@ -1,0 +1,239 @@
+/**
+ * The agent's browser: one Chromium after another, all made with the same configuration but for what a holder changes in it.
+ *
+ *        ┌── change ──► changing ──┐
+ *        │                         ▼
+ *   up ──┴── reset ───► resetting ──► up
+ *    │                      │
+ *    │ Chromium ends        │ Chromium does not come back
+ *    ▼                      ▼
+ *   ended ◄─────────────────┘
+ *
+ * up         Chromium answers DevTools.
+ * changing   what its holder asked for takes hold. Some changes need another Chromium, for the same holder.
+ * resetting  the old Chromium is killed with its whole process group, what it has written is moved out of the way, and a new
+ *            one starts in a new folder, without the holder's changes. Nobody may use the browser in this state. It breaks off a change.
+ * ended      for good: the agent ends with the reason, and the operator replaces the pod.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Uploads } from "../../features/live-view/agent/uploads.ts";
+import type { LeaseLogs } from "../../features/logs/agent/lease-logs.ts";
+import type { Termination } from "../protocol/agent-api.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import type { ArchiveFolder } from "./archive-folder.ts";
+import type { DevToolsPlace } from "./connect-dev-tools.ts";
+import type { FreedTabs } from "./free-tabs.ts";
+import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
+import type { PageOrder } from "./page-order.ts";
+import type { ReceivedSetup } from "./receive-setup.ts";
+import { type RunningChromium, runChromium, startDeadlineMs } from "./running-chromium.ts";
+import type { ResizeOutcome } from "./windows.ts";
+
+/** `changed`: all of it holds. After any other outcome the browser is as before, or ends. */
+export type ChangeOutcome =
+  | "changed"
+  | Exclude<ResizeOutcome, "resized">
+  | "profile_loaded"
+  | "profile_refused"
+  | "browser_unhealthy"
+  | "stopping";
+
+export type Browser = {
+  /** Of the present Chromium: each new start gives another place. */
+  devTools(): DevToolsPlace;
+  /** Of the present Chromium, too. */
+  pageOrder(): PageOrder;
+  uploads(): Uploads;
+  /** Where the browser reached this host; undefined when Chromium tells it, or nobody knows (agent/start-wall.ts). */
+  addressOf(host: string): string | undefined;
+  /** Whether Chromium sees its proxy's address in place of a site's. */
+  hasWall(): boolean;
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and while a new one starts. */
+  isHealthy(): Promise<boolean>;
+  /** Opens a URL in the first page in the background, best effort. */
+  open(url: string): void;
+  /**
+   * Changes the browser until its next reset. `archives`: those of the change. `onStart`: called before Chromium is killed because a
+   * new one must start. One call at a time, and none during a reset. Rejects when nothing has changed because something failed.
+   */
+  change(wanted: WantedChange, archives: ArchiveFolder, onStart: () => void): Promise<ChangeOutcome>;
+  /** As that of the present Chromium. */
+  freeTabs(answerMs: number): Promise<FreedTabs>;
+  /** Makes the browser anew, with nothing of the present one. Resolves when it is up, or has ended instead. Never rejects. */
+  reset(): Promise<void>;
+  /** Ends the present Chromium so that its profile is complete (`Chromium.close`). Nothing but `stop` may be called after it. */
+  close(): Promise<string>;
+  /** Resolves with why the browser ended by itself. Never rejects. */
+  ended: Promise<Termination>;
+  /** Ends every process and removes the browser's folder. `atOnce`: kills Chromium, which then saves nothing. */
+  stop(atOnce: boolean): Promise<void>;
+};
+
+/** The folder of the archives that a holder's change has. */
+export const changeArchivesDir = ({ dataDir }: AgentConfig): string => join(dataDir, "archives-of-change");
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Whether the profile of a change can be loaded: tried while the present Chromium still runs. */
+const canLoad = async ({ received }: MadeWith, { dataDir }: AgentConfig, signal: AbortSignal): Promise<boolean> => {
+  const ref = received?.setup.profile;
+  if (!received || !ref) return true;
+  const folder = await mkdtemp(join(dataDir, "try-"));
+  try {
+    const { loadProfile } = await import("../../features/profiles/agent/load-profile.ts");
+    await loadProfile(received.archive(ref), { ref, profileDir: folder }, signal);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+};
+
+type Changing = { stop: AbortSignal; onStart: () => void };
+
+/** The changes of a browser that was made with `base`. `endBecause`: called when it does not come back. */
+const createChanges = (
+  {
+    config,
+    base,
+    running,
+    signal,
+  }: { config: AgentConfig; base: MadeWith; running: RunningChromium; signal: AbortSignal },
+  endBecause: (error: unknown) => void,
+) => {
+  let now = base;
+  let isStarting = false;
+
+  const startChanged = async (made: MadeWith, { stop, onStart }: Changing): Promise<ChangeOutcome> => {
+    if (signal.aborted) return "stopping";
+    const inTime = AbortSignal.any([signal, stop, AbortSignal.timeout(startDeadlineMs)]);
+    if (!(await canLoad(made, config, inTime))) return stop.aborted ? "browser_unhealthy" : "profile_refused";
+    onStart();
+    isStarting = true;
+    try {
+      await running.startAnew(made, stop, [changeArchivesDir(config)]);
+      return "changed";
+    } catch (error) {
+      if (!stop.aborted) endBecause(error);
+      return "browser_unhealthy";
+    } finally {
+      isStarting = false;
+    }
+  };
+
+  /** Without a new start. What can be refused comes first. */
+  const changeRunning = async ({ received, viewport }: MadeWith, stop: AbortSignal): Promise<ChangeOutcome> => {
+    const rules = received?.setup.network;
+    const isNew = !isDeepStrictEqual(rules, now.received?.setup.network);
+    const use = rules && isNew ? running.present().wall?.prepare(rules) : undefined;
+    if (!isDeepStrictEqual(viewport, now.viewport)) {
+      const outcome = await running.present().resize(viewport, stop);
+      if (outcome !== "resized") return outcome;
+    }
+    use?.();
+    return "changed";
+  };
+
+  return {
+    isStarting: () => isStarting,
+    forget() {
+      now = base;
+    },
+    async carryOut(wanted: WantedChange, archives: ArchiveFolder, changing: Changing): Promise<ChangeOutcome> {
+      if (hasOtherProfile(now, wanted)) return "profile_loaded";
+      const after = madeAfter(now, wanted, archives);
+      const outcome = needsStart(now, after, running.startedWith())
+        ? await startChanged(after, changing)
+        : await changeRunning(after, changing.stop);
+      if (outcome === "changed") now = after;
+      return outcome;
+    },
+  };
+};
+
+type StartBrowserOptions = {
+  /** Gets Chromium's lines. */
+  logs?: Pick<LeaseLogs, "startChromium">;
+  /** Called when the first Chromium has begun to start: time for other work. */
+  onSpawn?: () => void;
+};
+
+/** Starts the configured browser and opens its `start_url`. `signal` aborts this start and every later one. */
+export const startBrowser = async (
+  config: AgentConfig,
+  received: ReceivedSetup | undefined,
+  signal: AbortSignal,
+  options: StartBrowserOptions = {},
+): Promise<Browser> => {
+  const ended = Promise.withResolvers<Termination>();
+  const endBecause = (error: unknown): void =>
+    ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
+  const base: MadeWith = { viewport: config.browser.viewport, received };
+  const running = await runChromium(config, base, signal, options);
+  void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
+  const changes = createChanges({ config, base, running, signal }, endBecause);
+  let resetting: Promise<void> | undefined;
+  let changing: { stop: AbortController; over: Promise<unknown> } | undefined;
+
+  const openStartUrl = (): void => {
+    if (config.browser.start_url) running.present().open(config.browser.start_url);
+  };
+  openStartUrl();
+  const forgetArchives = (): Promise<void> =>
+    rm(changeArchivesDir(config), { recursive: true, force: true, maxRetries: 5 });
+
+  const resetNow = async (): Promise<void> => {
+    changing?.stop.abort();
+    await changing?.over;
+    changes.forget();
+    try {
+      await forgetArchives();
+      await running.startAnew(base, signal);
+      openStartUrl();
+    } catch (error) {
+      endBecause(error);
+    }
+  };
+
+  return {
+    devTools: () => running.present().devTools,
+    pageOrder: () => running.present().pageOrder,
+    uploads: () => running.present().uploads,
+    addressOf: (host) => running.present().wall?.addressOf(host),
+    hasWall: () => running.present().wall !== undefined,
+    isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
+    open: (url) => running.present().open(url),
+    freeTabs: (answerMs) => running.present().freeTabs(answerMs),
+    async change(wanted, archives, onStart) {
+      const stop = new AbortController();
+      const work = changes.carryOut(wanted, archives, { stop: stop.signal, onStart });
+      changing = { stop, over: work.catch(() => undefined) };
+      try {
+        return await work;
+      } finally {
+        changing = undefined;
+      }
+    },
+    reset() {
+      resetting ??= resetNow().finally(() => {
+        resetting = undefined;
+      });
+      return resetting;
+    },
+    ended: ended.promise,
+    async close() {
+      await resetting;
+      await changing?.over;
+      return running.present().close();
+    },
+    async stop(atOnce) {
+      await resetting;
+      await changing?.over;
+      await running.stop(atOnce);
+      await forgetArchives();
+    },
+  };
+};

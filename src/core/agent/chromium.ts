@@ -1,0 +1,234 @@
+import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadExtensions } from "../../features/extensions/agent/load-extensions.ts";
+import { createUploads, type Uploads } from "../../features/live-view/agent/uploads.ts";
+import { writeFirstPreferences } from "../../features/profiles/agent/first-preferences.ts";
+import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
+import { startGroupProcess } from "../../platform/process/group-process.ts";
+import { endMarked, markName, newMark } from "../../platform/process/marked-processes.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import { type BrowserParts, prepareParts } from "./browser-parts.ts";
+import { chromiumFlags, windowSize } from "./chromium-flags.ts";
+import { awaitDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
+import { type FreedTabs, freeTabs } from "./free-tabs.ts";
+import { withoutOtherPrograms } from "./no-other-programs.ts";
+import { openUrl } from "./open-url.ts";
+import { followPageOrder, type PageOrder } from "./page-order.ts";
+import type { ReceivedSetup } from "./receive-setup.ts";
+import { startVirtualScreen } from "./virtual-screen.ts";
+import { createWindows, type Windows } from "./windows.ts";
+
+/** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
+const startDeadlineMs = 30_000;
+const healthTimeoutMs = 2000;
+
+/** Time for Chromium to exit after SIGTERM; then it is killed. A pod has 10 s in all. */
+const chromiumGraceMs = 2000;
+/** Time for Chromium to write what it has in memory and to exit, ms. Pages have no say in it. */
+const closeMs = 30_000;
+/** Time for Chromium's other processes to end after it, ms. The forwarders of a wall don't, and are killed then. */
+const lastWritesMs = 500;
+/** Xvfb exits at once on SIGTERM and then removes its socket and lock file. */
+const screenGraceMs = 500;
+
+/** A dying Chromium closes its connections just before its exit is seen. The exit tells more, so wait for it. */
+const exitWaitMs = 300;
+
+/** With a smaller /dev/shm, Chromium must keep its shared memory in files. */
+const enoughSharedMemoryBytes = 256 * 1024 * 1024;
+
+/**
+ * The lock socket of a Chromium that is not the shell is a path of up to 46 characters below the temp folder, and a socket's path has
+ * 107 at most. The sockets of a wall have shorter names.
+ */
+const longestTempDir = 60;
+
+/** One run of Chromium, with the screen and the folder that it has for itself. */
+export type Chromium = {
+  devTools: DevToolsPlace;
+  pageOrder: PageOrder;
+  /** Files that viewers give to its pages, in its folder. */
+  uploads: Uploads;
+  /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
+  isHealthy(): Promise<boolean>;
+  /** Opens a URL in the first page in the background, best effort. */
+  open(url: string): void;
+  /** While it runs (windows.ts, browser-parts.ts). */
+  resize: Windows["resize"];
+  /** Closes the tabs that do not answer within this time (free-tabs.ts); not free when Chromium itself does not. Never rejects. */
+  freeTabs(answerMs: number): Promise<FreedTabs>;
+  wall: BrowserParts["wall"];
+  /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
+  ended: Promise<string>;
+  /**
+   * Has Chromium write all that its profile shall have, and end. Resolves with the profile's folder, to which nobody writes any more;
+   * rejects when Chromium does not end by itself in time, or by a crash. `stop` removes the folder.
+   */
+  close(): Promise<string>;
+  /** Ends every process in order, and removes the folder. */
+  stop(): Promise<void>;
+  /**
+   * Kills every process. Resolves when none of them runs code any more; `gone` when the kernel has cleared them away. `stop` then has
+   * only the folder to remove.
+   */
+  kill(): Promise<{ gone: Promise<void> }>;
+};
+
+type Folders = { folder: string; temp: string };
+
+const sharedMemoryIsSmall = async (): Promise<boolean> => {
+  const shm = await statfs("/dev/shm").catch(() => undefined);
+  return !shm || shm.blocks * shm.bsize < enoughSharedMemoryBytes;
+};
+
+const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+
+/** Makes the browser's folder. It is also the temp folder, unless its path is too long for sockets. */
+const createFolders = async ({ dataDir }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
+  const folder = await mkdtemp(join(dataDir, "browser-"));
+  parts.defer(() => removeFolder(folder));
+  if (folder.length <= longestTempDir) return { folder, temp: folder };
+  const temp = await mkdtemp(join(tmpdir(), "bp-"));
+  parts.defer(() => removeFolder(temp));
+  return { folder, temp };
+};
+
+const processEnv = (config: AgentConfig, { folder, temp }: Folders, mark: string): Record<string, string> => ({
+  ...config.inheritedEnv,
+  [markName]: mark,
+  HOME: folder,
+  TMPDIR: temp,
+  // Without this Chromium looks for a desktop's message bus.
+  DBUS_SESSION_BUS_ADDRESS: "disabled:",
+});
+
+const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
+  let running: Promise<boolean> | undefined;
+  const check = async (): Promise<boolean> => {
+    try {
+      await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      running = undefined;
+    }
+  };
+  return () => {
+    running ??= check();
+    return running;
+  };
+};
+
+/** The file with the process groups of the present Chromium and its screen (platform/process/process-groups.ts). */
+export const groupsFileOf = ({ dataDir }: AgentConfig): string => join(dataDir, "process-groups");
+
+/**
+ * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. `onLine`: takes the lines
+ * of its log. `onSpawn`: called when its process runs, long before it answers. A failed or aborted start leaves nothing behind but the record of its process groups.
+ */
+export const startChromium = async (
+  config: AgentConfig,
+  received: ReceivedSetup | undefined,
+  signal: AbortSignal,
+  { onLine, onSpawn }: { onLine?: ((line: string) => void) | undefined; onSpawn?: (() => void) | undefined } = {},
+): Promise<Chromium> => {
+  await using parts = new AsyncDisposableStack();
+  const groupsFile = groupsFileOf(config);
+  const { folder, temp } = await createFolders(config, parts);
+  const profileDir = join(folder, "profile");
+  await mkdir(profileDir, { mode: 0o700 });
+  const mark = newMark();
+  let killed: Promise<void> | undefined;
+  parts.defer(() => killed ?? endMarked(mark, []));
+  const env = processEnv(config, { folder, temp }, mark);
+  const { headless, stealth, viewport } = config.browser;
+  const made = await prepareParts(config, received, { folder, short: temp, profileDir, signal }, parts);
+
+  const screen = headless
+    ? undefined
+    : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
+  if (screen) parts.defer(() => killed ?? screen.process.end(screenGraceMs));
+
+  // The shell is another program than the browser of people, and pages can tell.
+  const shell = headless && !stealth && !made.needsFullBrowser;
+  const excess = temp.length - longestTempDir;
+  if (!shell && excess > 0)
+    throw new Error(`${temp} is ${excess} characters too long for Chromium's sockets: set TMPDIR to a shorter path`);
+  if (!shell) await writeFirstPreferences(profileDir);
+  const flags = chromiumFlags(config.browser, {
+    profileDir,
+    shell,
+    sandbox: config.sandbox,
+    smallSharedMemory: await sharedMemoryIsSmall(),
+    parts: made,
+  });
+  const chromium = await startGroupProcess(
+    {
+      name: "Chromium",
+      ...made.command(shell ? config.programs.chromiumHeadless : config.programs.chromium, flags, screen?.env.DISPLAY),
+      env: { ...(shell ? env : await withoutOtherPrograms(env, folder)), ...screen?.env },
+      readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
+      readyFd: 2,
+      ...(onLine && { onLine }),
+      ...(onSpawn && { onSpawn }),
+      startDeadlineMs,
+      groupsFile,
+    },
+    signal,
+  );
+  parts.defer(() => killed ?? chromium.end(chromiumGraceMs));
+
+  const devTools = placeOf(chromium.ready, made.devToolsSocket);
+  const cdp = await awaitDevTools(devTools, signal);
+  // Not waited for: a Chromium that hangs does not close its side, and is killed next.
+  parts.defer(() => void cdp[Symbol.asyncDispose]());
+  const pageOrder = await followPageOrder(cdp);
+  await loadExtensions(made.extensions, cdp);
+  const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
+  const { resize } = createWindows({ cdp, screen, viewport, sizeFor });
+  const kept = parts.move();
+  let stopped: Promise<void> | undefined;
+  return {
+    devTools,
+    pageOrder,
+    uploads: createUploads(join(folder, "uploads")),
+    isHealthy: createHealthCheck(cdp),
+    open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
+    resize,
+    freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),
+    wall: made.wall,
+    ended: Promise.race([
+      chromium.exited,
+      ...(screen ? [screen.process.exited] : []),
+      cdp.closed.then(() => sleep(exitWaitMs)).then(() => "Chromium closed its DevTools connection"),
+    ]),
+    async close() {
+      // It may end before it answers.
+      void cdp.send("Browser.close", undefined, { timeoutMs: closeMs }).catch(() => undefined);
+      const how = await Promise.race([chromium.exited, sleep(closeMs, undefined, { ref: false })]);
+      // Processes that write for it end by themselves, a moment after it.
+      await chromium.isEmpty(lastWritesMs);
+      await chromium.end(0);
+      await endMarked(mark, [screen?.process.group ?? 0]);
+      if (how === undefined) throw new Error(`Chromium did not close within ${closeMs / 1000} s`);
+      if (!chromium.hasSucceeded()) throw new Error(`it did not close in order: ${how}`);
+      return profileDir;
+    },
+    stop() {
+      stopped ??= kept.disposeAsync();
+      return stopped;
+    },
+    async kill() {
+      killed = chromium.end(0);
+      // Not killed: an X server then leaves its lock file behind. It must be gone before its successor makes that file.
+      const screenGone = screen?.process.end(screenGraceMs);
+      await Promise.all([endMarked(mark, [chromium.group, screen?.process.group ?? 0]), screenGone]);
+      await made.release();
+      return { gone: killed };
+    },
+  };
+};

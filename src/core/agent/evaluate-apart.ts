@@ -1,0 +1,19 @@
+import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
+
+/** The world of the agent's scripts in a frame: the page neither sees nor changes what they do. */
+const worldName = "browserpool";
+
+/** `sessionId`: the caller's own, of the page. `timeoutMs`: for each of the two commands. */
+type Apart = { sessionId: string; frameId: string; timeoutMs: number };
+
+/** The value of an expression in a frame, in a world of the agent's own. Rejects when the frame is gone or gives no answer in time. */
+export const evaluateApart = async (
+  cdp: CdpConnection,
+  expression: string,
+  { sessionId, frameId, timeoutMs }: Apart,
+): Promise<unknown> => {
+  const call = { sessionId, timeoutMs };
+  const { executionContextId: contextId } = await cdp.send("Page.createIsolatedWorld", { frameId, worldName }, call);
+  const { result } = await cdp.send("Runtime.evaluate", { expression, contextId, returnByValue: true }, call);
+  return result.value;
+};

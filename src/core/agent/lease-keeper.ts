@@ -1,0 +1,184 @@
+import type { Duplex } from "node:stream";
+import type { Logger } from "../../platform/base/log.ts";
+import type { AgentState, BindLease, EndLease } from "../protocol/agent-api.ts";
+import type { Browser } from "./browser.ts";
+import { type CleanBrowser, createCleanBrowser } from "./clean-browser.ts";
+import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
+import { type ChangeFollower, createHolderChanges, type HolderChanges } from "./holder-changes.ts";
+import { createHolderObservation, type ObserveSession } from "./holder-observation.ts";
+import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
+import { createFillTimes, type FillTimes } from "./shown-pages.ts";
+
+type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
+type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
+
+export type LeaseKeeper = HolderChanges & {
+  /**
+   * Gives the browser to a lease when its fence is the newest, and the browser is clean and answers. Cuts the sockets of any
+   * earlier lease.
+   */
+  bind(request: BindLease): Promise<BindOutcome>;
+  /**
+   * Takes the browser back: cuts the lease's sockets, then begins to reset a used browser or to try its tabs (`state().resetting`), or
+   * confirms that the browser answers.
+   */
+  end(request: EndLease): Promise<EndOutcome>;
+  /** Whether this lease holds the browser now. */
+  isHeldBy(lease: LeaseName): boolean;
+  /** Resolves when no reset is under way, with whether the browser may be offered: `ended`, or why not. */
+  afterReset(): Promise<Exclude<EndOutcome, "not_holder">>;
+  /** Counts a socket as open until it closes, and destroys it when the lease ends. One fill's socket is open at a time. */
+  admit(
+    sessionId: string,
+    socket: Duplex,
+    purpose?: "fill",
+  ): "admitted" | "not_holder" | "too_many" | "fill_in_progress" | "resetting";
+  /** Whether the present browser has been used by a client. */
+  isUsed(): boolean;
+  state(): AgentState;
+  /** Raises the epoch (lease-fence.ts) and returns the state with the request of the lease. */
+  stateUnder(epoch: number): AgentState;
+  /** Accepts no further lease; the present one goes on. Resolves when no lease is held. */
+  stop(): Promise<void>;
+  /** Cuts all sockets and stops the idle timer. A bind that still waits for the browser fails. */
+  close(): void;
+};
+
+/** Goes along with a lease, as its logs do. */
+export type LeaseFollower = ChangeFollower & { begin(lease: BindLease): void; end(): void };
+
+type LeaseKeeperDeps = {
+  podUid: string;
+  browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change" | "freeTabs">;
+  /** Called when the lease is over by itself. */
+  onOver: (why: OverReason) => void;
+  /** Watches a session that allows it; left out, none is. */
+  observe?: ObserveSession;
+  /** Told of each fill; left out, nobody asks for it. */
+  fills?: FillTimes;
+  /** Told when a lease begins, and when it is over. */
+  followers?: readonly LeaseFollower[];
+  log: Logger;
+};
+
+const nameOf = ({ session_id, epoch, seq }: LeaseName): LeaseName => ({ session_id, epoch, seq });
+
+const leaseState = ({ request, connections, boundAt }: HeldLease): AgentState["lease"] => ({
+  ...nameOf(request),
+  connections: connections(),
+  bound_at: boundAt.toISOString(),
+});
+
+/** Opens the start URL of a lease, if it has one. */
+const openFirst = (
+  url: string | undefined,
+  { clean, browser }: { clean: Pick<CleanBrowser, "use">; browser: Pick<Browser, "open"> },
+): void => {
+  if (!url) return;
+  clean.use();
+  browser.open(url);
+};
+
+/** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
+export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
+  const { podUid, browser, onOver, observe, fills = createFillTimes(), followers = [], log } = deps;
+  const fence = createLeaseFence();
+  let held: HeldLease | undefined;
+  const clean = createCleanBrowser({ ...browser, reset: () => browser.reset().then(fills.forget) }, log);
+  const observation = createHolderObservation(observe);
+  const all = [observation, ...followers];
+  let claim: Promise<BindOutcome> | undefined;
+  let closed = false;
+  /** Set by `stop`; resolved when no lease is held. */
+  let stopping: PromiseWithResolvers<void> | undefined;
+
+  const cut = (): void => {
+    stopping?.resolve();
+    for (const follower of all) follower.end();
+    held?.cut();
+    held = undefined;
+  };
+
+  const confirm = async (request: BindLease): Promise<BindOutcome> => {
+    const whyNot = await clean.whyNotNow(request.takes_kept === true);
+    if (closed || stopping || whyNot) {
+      fence.refuse(request);
+      return stopping ? "stopping" : (whyNot ?? "browser_unhealthy");
+    }
+    if (!fence.grant(request)) return "stale_fence";
+    held = holdLease(request, onOver, fills);
+    for (const follower of all) follower.begin(request);
+    openFirst(request.start_url, { clean, browser });
+    log.info(nameOf(request), "lease bound");
+    return "bound";
+  };
+
+  const whetherOffered = async (): Promise<"ended" | "browser_unhealthy" | "stopping"> => {
+    if (!(await clean.isWell())) return "browser_unhealthy";
+    return stopping ? "stopping" : "ended";
+  };
+
+  const onChange = [clean.change, observation.forget];
+  const changes = createHolderChanges({ browser, onChange, followers, held: () => held, log });
+
+  const state = (): AgentState => ({
+    pod_uid: podUid,
+    fence: fence.highest(),
+    binding: fence.claimant()?.session_id ?? null,
+    resetting: clean.isResetting(),
+    lease: held ? leaseState(held) : null,
+    outcome: observation.outcome(),
+    ...(clean.isKept() && { kept: true }),
+  });
+
+  return {
+    async bind(request) {
+      if (stopping) return isLeaseOf(held, request) ? "bound" : "stopping";
+      const answer = fence.claim(request);
+      if (answer === "stale") return "stale_fence";
+      if (answer === "repeated") return fence.holder() ? "bound" : (claim ?? "stale_fence");
+      cut();
+      claim = confirm(request);
+      return claim;
+    },
+    async end(request) {
+      const answer = fence.end(request);
+      if (answer === "not_holder") return "not_holder";
+      if (answer === "ended") {
+        cut();
+        log.info(nameOf(request), "lease ended");
+      }
+      const isOffered = !stopping && !closed;
+      if (request.reuse === "keep" && answer === "ended" && isOffered) clean.keep();
+      if (request.reuse === "reset" && isOffered) clean.reset();
+      return clean.isResetting() || request.reuse === "none" ? "ended" : whetherOffered();
+    },
+    isHeldBy: (lease) => isLeaseOf(held, lease),
+    ...changes,
+    afterReset: whetherOffered,
+    admit(sessionId, socket, purpose) {
+      if (held?.request.session_id !== sessionId) return "not_holder";
+      if (changes.isStarting()) return "resetting";
+      const admitted = held.admit(socket, purpose);
+      if (admitted === "admitted") clean.use();
+      if (purpose === "fill" && admitted === "admitted") observation.forget();
+      return admitted;
+    },
+    isUsed: clean.isUsed,
+    state,
+    stateUnder(epoch) {
+      fence.raise(epoch);
+      const { lease, ...rest } = state();
+      return { ...rest, lease: lease && held ? { ...lease, request: held.request.request } : null };
+    },
+    stop() {
+      stopping ??= Promise.withResolvers();
+      if (!held) stopping.resolve();
+      return stopping.promise;
+    },
+    close() {
+      closed = true;
+      cut();
+    },
+  };
+};

@@ -1,0 +1,84 @@
+/** The Chromium that a browser has at the moment: each new start kills it, clears away what it has left, and puts another in its place. */
+import { rm } from "node:fs/promises";
+import type { LeaseLogs } from "../../features/logs/agent/lease-logs.ts";
+import { awaitWith } from "../../platform/base/await-with.ts";
+import type { BrowserSetup } from "../protocol/browser-setup.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
+import type { MadeWith } from "./made-with.ts";
+import { clearScratch } from "./scratch.ts";
+
+/** Longest time of a new start, ms: a start of Chromium, and some seconds for what a holder has left on the disk. */
+export const startDeadlineMs = 40_000;
+
+export type RunningChromium = {
+  present(): Chromium;
+  /** The setup that the present one was started with. */
+  startedWith(): BrowserSetup | undefined;
+  /**
+   * Kills the present one and starts another. `kept`: paths that this one needs. Rejects when it does not come, or `stop` is aborted: then
+   * there is none, and this may be called again.
+   */
+  startAnew(made: MadeWith, stop: AbortSignal, kept?: string[]): Promise<void>;
+  /** Resolves with what happened when the present one ends by itself. Never rejects. */
+  crashed: Promise<string>;
+  /** Ends it, as `Browser.stop`. */
+  stop(atOnce: boolean): Promise<void>;
+};
+
+/** Starts the first one. `signal` aborts this start and every later one. `logs`: gets the lines of each. `onSpawn`: called once the first runs. */
+export const runChromium = async (
+  config: AgentConfig,
+  first: MadeWith,
+  signal: AbortSignal,
+  { logs, onSpawn }: { logs?: Pick<LeaseLogs, "startChromium">; onSpawn?: () => void } = {},
+): Promise<RunningChromium> => {
+  const crashed = Promise.withResolvers<string>();
+  let startedWith: BrowserSetup | undefined;
+  /** The Chromium that the last new start has ended. */
+  let former: Chromium | undefined;
+
+  const start = async (
+    { viewport, received }: MadeWith,
+    stop: AbortSignal,
+    onFirstSpawn?: () => void,
+  ): Promise<Chromium> => {
+    startedWith = received?.setup;
+    const browser = { ...config.browser, viewport };
+    const started = await startChromium({ ...config, browser }, received, stop, {
+      onLine: logs?.startChromium(),
+      onSpawn: onFirstSpawn,
+    });
+    void started.ended.then((how) => {
+      if (started !== former) crashed.resolve(how);
+    });
+    return started;
+  };
+  const forgetGroups = (): Promise<void> => rm(groupsFileOf(config), { force: true });
+  let chromium = await start(first, signal, onSpawn).catch(async (error: unknown) => {
+    await forgetGroups();
+    throw error;
+  });
+  return {
+    present: () => chromium,
+    startedWith: () => startedWith,
+    async startAnew(made, stop, kept) {
+      const late = AbortSignal.timeout(startDeadlineMs);
+      former = chromium;
+      const { gone } = await former.kill();
+      await forgetGroups();
+      const { remove } = await clearScratch(config, kept);
+      // The kernel takes its time to free the memory of killed processes, and the disk to free the files.
+      const deleting = awaitWith(gone.then(former.stop).then(remove), late);
+      deleting.catch(() => undefined);
+      chromium = await start(made, AbortSignal.any([signal, stop, late]));
+      await deleting;
+    },
+    crashed: crashed.promise,
+    async stop(atOnce) {
+      if (atOnce) await (await chromium.kill()).gone;
+      await chromium.stop();
+      await forgetGroups();
+    },
+  };
+};

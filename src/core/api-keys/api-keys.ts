@@ -1,0 +1,103 @@
+import type { Logger } from "../../platform/base/log.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Secret } from "../../platform/kube/objects.ts";
+import { startReflector } from "../../platform/kube/reflector.ts";
+import { secrets } from "../../platform/kube/resource-type.ts";
+import type { Permission } from "../model/permission.ts";
+import {
+  type ApiKeyRecord,
+  apiKeySelector,
+  digestApiKey,
+  grantedTo,
+  isUsable,
+  readApiKey,
+  readDigest,
+} from "./api-key-secret.ts";
+
+/** The identity and rights of an API key. A project key can only use its project. */
+export type Principal = {
+  keyId: string;
+  scope: { kind: "organization" } | { kind: "project"; projectId: string };
+  permissions: ReadonlySet<Permission>;
+};
+
+/** The API keys of the organization, kept up to date by a watch of Secrets that contain the SHA-256 of each key, never the key. */
+export type ApiKeys = {
+  /** The principal of a key; undefined when the key is unknown, deleted or expired. */
+  authenticate(key: string): Principal | undefined;
+  /** By id; also deleted and expired keys. */
+  find(id: string): ApiKeyRecord | undefined;
+  /** All keys, also deleted and expired ones, in no order. */
+  list(): ApiKeyRecord[];
+  /** Puts a Secret that was just written into the copy. */
+  put(secret: Secret): void;
+};
+
+type ApiKeysOptions = {
+  kube: Kube;
+  /** The system namespace. */
+  namespace: string;
+  log: Logger;
+  /** ms since the epoch. */
+  now?: () => number;
+};
+
+/** Keys have 46 characters; a text longer than this is refused without hashing. */
+const maxKeyLength = 256;
+
+type Index = { byId: Map<string, ApiKeyRecord>; byDigest: Map<string, ApiKeyRecord> };
+
+const indexKeys = (items: Secret[]): Index => {
+  const index: Index = { byId: new Map(), byDigest: new Map() };
+  for (const item of items) {
+    const record = readApiKey(item);
+    const digest = readDigest(item);
+    if (record) index.byId.set(record.id, record);
+    if (record && digest) index.byDigest.set(digest, record);
+  }
+  return index;
+};
+
+const principalOf = (record: ApiKeyRecord): Principal => ({
+  keyId: record.id,
+  scope: record.projectId === undefined ? { kind: "organization" } : { kind: "project", projectId: record.projectId },
+  permissions: grantedTo(record),
+});
+
+/** Starts the watch. It knows no key before `synced` has resolved; that rejects if `signal` is aborted first. */
+export const startApiKeys = ({
+  kube,
+  namespace,
+  log,
+  now = Date.now,
+}: ApiKeysOptions): ApiKeys & { synced(signal?: AbortSignal): Promise<void>; stop(): Promise<void> } => {
+  let index: Index | undefined;
+  const reflector = startReflector({
+    kube,
+    type: secrets,
+    namespace,
+    labelSelector: apiKeySelector,
+    log,
+    onChange: () => {
+      index = undefined;
+    },
+  });
+  const current = (): Index => {
+    index ??= indexKeys(reflector.list());
+    return index;
+  };
+  return {
+    authenticate(key) {
+      if (key.length > maxKeyLength) return undefined;
+      // The time of the look-up depends on the digest, which a caller can't steer towards the digest of a key. So it need not take
+      // constant time.
+      const record = current().byDigest.get(digestApiKey(key));
+      return record && isUsable(record, now()) ? principalOf(record) : undefined;
+    },
+    find: (id) => current().byId.get(id),
+    list: () => [...current().byId.values()],
+    put: reflector.put,
+    synced: reflector.synced,
+    stop: reflector.stop,
+  };
+};

@@ -1,0 +1,60 @@
+import { AppError } from "../../platform/base/errors.ts";
+import { secrets } from "../../platform/kube/resource-type.ts";
+import { type Permission, permissionsOf } from "../model/permission.ts";
+import { newId } from "../objects/new-id.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { type ApiKeyRecord, apiKeySecret, maskApiKey, newApiKey } from "./api-key-secret.ts";
+import { fetchGrantable, refuseForeignLevel, requireGrant } from "./grants.ts";
+
+type NewApiKey = {
+  name: string;
+  /** Undefined: a key of the organization. */
+  projectId: string | undefined;
+  /** Undefined: it never expires. A part of a day counts. */
+  daysToExpire: number | undefined;
+  /** Undefined: all of the key's level. */
+  permissions?: readonly Permission[] | undefined;
+  /** Id of the creating key, which must have all that the new key gets. */
+  createdBy: string;
+};
+
+export type CreatedApiKey = { record: ApiKeyRecord /** The only time that the key itself is seen. */; key: string };
+
+/** Lifetimes of keys are given in days. */
+export const msPerDay = 24 * 60 * 60 * 1000;
+
+/**
+ * Makes a key. Throws `project_not_found` unless the project is active, `forbidden` for more than the creating key has, and
+ * `bad_request` for permissions that a key of a project can't have.
+ */
+export const createApiKey = async (
+  { name, projectId, daysToExpire, permissions, createdBy }: NewApiKey,
+  { kube, config, apiKeys, projects }: Pick<ServiceDeps, "kube" | "config" | "apiKeys" | "projects">,
+): Promise<CreatedApiKey> => {
+  if (projectId !== undefined && activeProjectId(projectId, projects) === undefined)
+    throw new AppError("project_not_found", `no active project ${projectId}`);
+  refuseForeignLevel(projectId, permissions);
+  requireGrant(permissionsOf({ projectId, listed: permissions }), await fetchGrantable(createdBy, { kube, config }));
+  const key = newApiKey();
+  const nowMs = Date.now();
+  const record: ApiKeyRecord = {
+    id: newId(),
+    name,
+    maskedKey: maskApiKey(key),
+    projectId,
+    createdAt: new Date(nowMs).toISOString(),
+    createdBy,
+    expiresAt: daysToExpire === undefined ? undefined : new Date(nowMs + daysToExpire * msPerDay).toISOString(),
+    deletedAt: undefined,
+    lifetimeDays: daysToExpire,
+    permissions,
+  };
+  apiKeys.put(await kube.create(secrets, apiKeySecret(record, key, config.systemNamespace)));
+  return { record, key };
+};
+
+/** Accepts an id only, not a name: a key belongs to one id for good, and another project may have the name later. */
+const activeProjectId = (id: string, projects: ServiceDeps["projects"]): string | undefined => {
+  const project = projects.find(id);
+  return project?.id === id && project.status === "active" ? id : undefined;
+};

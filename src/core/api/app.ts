@@ -1,0 +1,104 @@
+import express, { type Express, type RequestHandler } from "express";
+import { mountLiveView } from "../../features/live-view/mount-live-view.ts";
+import { mountReplayView } from "../../features/recordings/view-page.ts";
+import { mountRegistry } from "../../features/sites/pages/mount-pages.ts";
+import { mountLogin } from "../../features/vaults/login-page/mount-login.ts";
+import { AppError } from "../../platform/base/errors.ts";
+import type { AppDeps } from "../http/app-deps.ts";
+import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
+import { clientAddress } from "../http/client-address.ts";
+import { allowOrigins } from "../http/middleware/cors.ts";
+import { answerError, asAppError } from "../http/middleware/error-answer.ts";
+import { checkHost, isLoopback } from "../http/middleware/host-check.ts";
+import { requestIdOf } from "../http/middleware/request-id.ts";
+import { mountLiveness, mountMetrics, mountReadiness } from "../http/ops/mount-ops.ts";
+import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from "../http/request-locals.ts";
+import type { Method } from "../http/route.ts";
+import { serveRoute } from "../http/serve-route.ts";
+import { mountDocs, mountOpenApi } from "./docs.ts";
+import { routeTable } from "./route-table.ts";
+import { mountSessionRoutes } from "./session-routes.ts";
+
+/** Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due. */
+const observe =
+  ({ services: { metrics, config }, audit, log }: AppDeps): RequestHandler =>
+  (request, response, next) => {
+    const requestId = requestIdOf(request.headers);
+    const facts = newFacts({ request_id: requestId, address: clientAddress(request, config) });
+    setFacts(response, facts);
+    const startMs = performance.now();
+    setArrival(response, startMs);
+    response.set("X-Request-Id", requestId);
+    setLog(response, log.child({ request_id: requestId }));
+    response.on("close", () => {
+      const seconds = (performance.now() - startMs) / 1000;
+      const route = routeOf(response) ?? "none";
+      const { method } = request;
+      const status = response.writableFinished ? response.statusCode : 499;
+      metrics.requests.observe({ method, route, status: String(status) }, seconds);
+      log.info({ request_id: requestId, method, route, status, ms: Math.round(seconds * 1e5) / 100 }, "request");
+      if (!facts.isHeld) recordCall(audit, facts, status);
+    });
+    next();
+  };
+
+const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+
+const mountRoutes = (app: Express, deps: AppDeps): void => {
+  const methods = new Map<string, Method[]>();
+  for (const route of routeTable) {
+    methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
+    const serve = serveRoute(route, deps);
+    app[route.method](expressPath(route.path), (request, response, next) => {
+      setRoute(response, route.path);
+      noteRoute(factsOf(response), route);
+      return serve(request, response, next);
+    });
+  }
+  for (const [path, allowed] of methods)
+    app.all(expressPath(path), (request, response) => {
+      const list = allowed.map((method) => method.toUpperCase()).join(", ");
+      response.set("Allow", list);
+      throw new AppError("method_not_allowed", `${request.method} is not possible here; use ${list}`);
+    });
+};
+
+/** Makes the HTTP API; the caller lets a server listen. */
+export const createApp = (deps: AppDeps): Express => {
+  const app = express();
+  app.disable("x-powered-by");
+  app.set("etag", false);
+  app.set("query parser", "simple");
+  app.use(observe(deps));
+  app.use((request, _response, next) => {
+    checkHost(request.headers, deps.services.config);
+    next();
+  });
+  app.use(allowOrigins(deps.services.config, [...new Set(routeTable.map(({ method }) => method.toUpperCase()))]));
+  mountLiveness(app);
+  if (deps.services.config.opsPort === undefined) {
+    mountReadiness(app, deps.health);
+    mountMetrics(app, deps.registry);
+    mountDocs(app);
+    if (isLoopback(deps.services.config.host)) mountRegistry(app, () => deps.services);
+  } else mountOpenApi(app);
+  mountLogin(app, deps);
+  mountSessionRoutes(app, routeTable, deps);
+  mountLiveView(app, deps);
+  mountReplayView(app, deps);
+  mountRoutes(app, deps);
+  app.use((request) => {
+    throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);
+  });
+  app.use((error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
+    const log = logOf(response) ?? deps.log;
+    // Express' own errors about requests (a malformed %-escape in the path) have a status below 500; anything may be
+    // thrown, so the field is optional.
+    const { status } = error as { status?: number };
+    const known = !(error instanceof AppError) && status !== undefined && status < 500;
+    const answered = known ? new AppError("bad_request", "the request is malformed") : asAppError(error, log);
+    factsOf(response).code = answered.code;
+    answerError(response, answered);
+  });
+  return app;
+};

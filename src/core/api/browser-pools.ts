@@ -1,0 +1,203 @@
+import { z } from "zod";
+import { profilePermission } from "../../features/profiles/profile-permission.ts";
+import { wireName } from "../../platform/kinds/identity.ts";
+import { isWanted, Paging, pageOf } from "../http/paging.ts";
+import { defineRoute } from "../http/route.ts";
+import { BrowserPoolSpec } from "../model/pools/browser-pool.ts";
+import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
+import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/session-wire.ts";
+import { createPool } from "../pools/api/create-pool.ts";
+import { deletePool } from "../pools/api/delete-pool.ts";
+import { fetchPool, fetchPools } from "../pools/api/fetch-pool.ts";
+import { flushPool } from "../pools/api/flush-pool.ts";
+import { poolAnswer, poolAnswers } from "../pools/api/pool-answer.ts";
+import { updatePool } from "../pools/api/update-pool.ts";
+import { acquireBrowser } from "../sessions/acquire-browser.ts";
+import { releaseBrowser } from "../sessions/release-browser.ts";
+
+const tag = "Browser pools";
+const scope = "project";
+const path = "/browser_pools/{id_or_name}";
+
+/** Room for a Chrome policy of 5 MiB and the rest of a pool. */
+const poolBodyLimit = 6 * 1024 * 1024;
+
+/** A Chrome policy of 5 MiB has lists, and the network's rules up to 18,000 hosts. */
+const poolBodyEntries = 150_000;
+
+const PoolParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The pool's id or name.") });
+const Pool = { description: "The pool", schema: BrowserPoolRecord };
+const Nothing = { description: "Done" };
+
+export const createPoolRoute = defineRoute(
+  {
+    method: "post",
+    path: "/browser_pools",
+    operationId: "createBrowserPool",
+    tag,
+    scope,
+    permission: "pools:write",
+    furtherPermissions: [profilePermission],
+    summary: "Create a browser pool",
+    body: CreateBrowserPool,
+    bodyLimit: poolBodyLimit,
+    bodyEntries: poolBodyEntries,
+    answers: { 200: Pool },
+    errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
+  },
+  async ({ body, project, deps }) => ({ status: 200, body: await createPool(body, project, deps) }),
+);
+
+export const listPoolsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/browser_pools",
+    operationId: "listBrowserPools",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "List browser pools, without Chrome policies above 16 KiB",
+    query: Paging.extend({
+      name: z.string().max(255).optional().describe("Only the pool of exactly this name."),
+      query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
+      region: BrowserPoolSpec.shape.region.unwrap().optional().describe("Only pools of this region."),
+    }),
+    answers: { 200: { description: "The pools", schema: z.array(BrowserPoolRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, project, deps }) => {
+    const pools = (await fetchPools(project, deps)).filter(
+      (pool) =>
+        isWanted({ id: pool.metadata.name, name: wireName(pool) }, query) &&
+        (query.region === undefined || pool.spec.region === query.region),
+    );
+    const page = pageOf(pools, query);
+    return { ...page, body: await poolAnswers(page.body, deps) };
+  },
+);
+
+export const getPoolRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getBrowserPool",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "Get a browser pool",
+    params: PoolParams,
+    answers: { 200: Pool },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: await poolAnswer(await fetchPool(params.id_or_name, project, deps), deps),
+  }),
+);
+
+export const updatePoolRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateBrowserPool",
+    tag,
+    scope,
+    permission: "pools:write",
+    furtherPermissions: [profilePermission],
+    summary: "Change a browser pool",
+    params: PoolParams,
+    body: UpdateBrowserPool,
+    bodyLimit: poolBodyLimit,
+    bodyEntries: poolBodyEntries,
+    answers: { 200: Pool },
+    errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
+  },
+  async ({ params, body, project, deps }) => ({
+    status: 200,
+    body: await updatePool({ idOrName: params.id_or_name, request: body }, project, deps),
+  }),
+);
+
+export const deletePoolRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteBrowserPool",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Delete a browser pool and its browsers",
+    params: PoolParams,
+    body: z.object({ force: z.boolean().default(false).describe("Also when browsers are acquired, which ends them.") }),
+    answers: { 204: Nothing },
+    errors: ["not_found", "pool_in_use"],
+  },
+  async ({ params, body, project, deps }) => {
+    await deletePool({ idOrName: params.id_or_name, force: body.force }, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const acquireRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/acquire`,
+    operationId: "acquireBrowser",
+    tag,
+    scope,
+    permission: "browsers:use",
+    summary: "Acquire a browser; waits for one, first come first served",
+    params: PoolParams,
+    body: AcquireBrowser,
+    answers: { 200: { description: "The browser", schema: Session }, 204: { description: "No browser in time" } },
+    errors: ["bad_request", "not_found", "name_taken"],
+  },
+  async ({ params, body, principal, project, baseUrl, deps, signal }) => {
+    const handedOut = await acquireBrowser(
+      { idOrName: params.id_or_name, request: body, project, keyId: principal.keyId, baseUrl },
+      deps,
+      signal,
+    );
+    return handedOut ? { status: 200, body: handedOut.session, undelivered: handedOut.takeBack } : { status: 204 };
+  },
+);
+
+export const releaseRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/release`,
+    operationId: "releaseBrowser",
+    tag,
+    scope,
+    permission: "browsers:use",
+    alsoLeaving: true,
+    summary: "Give a browser back",
+    params: PoolParams,
+    body: ReleaseBrowser,
+    answers: { 204: Nothing },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, body, project, deps }) => {
+    await releaseBrowser({ idOrName: params.id_or_name, request: body }, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const flushRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/flush`,
+    operationId: "flushBrowserPool",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Destroy all idle browsers of a pool",
+    params: PoolParams,
+    answers: { 204: Nothing },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => {
+    await flushPool(params.id_or_name, project, deps);
+    return { status: 204 };
+  },
+);

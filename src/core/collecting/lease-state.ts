@@ -1,0 +1,24 @@
+import type { Collected } from "../../platform/redis/collect-claims.ts";
+import type { EndedLease, LeaseRecord } from "../leases/records.ts";
+import { isRecovering } from "../pools/api/refuse-while-recovering.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** How a session stands. `over`: it has ended; `lease`: as far as it is kept. `unknown`: Redis may have lost its lease. */
+export type LeaseState =
+  | { kind: "held"; lease: LeaseRecord }
+  | { kind: "over"; lease: EndedLease | undefined }
+  | { kind: "unknown" };
+
+export type LeaseStateDeps = Pick<ServiceDeps, "store" | "pools" | "browsers">;
+
+/** Reads how a session stands. Throws `unavailable`. */
+export const leaseState = async ({ session, poolUid }: Collected, deps: LeaseStateDeps): Promise<LeaseState> => {
+  const { store, pools, browsers } = deps;
+  const live = await store.lease(poolUid, session);
+  if (live) return { kind: "held", lease: live };
+  const ended = await store.endedLease(poolUid, session);
+  if (ended) return { kind: "over", lease: ended };
+  const owner = [...pools.list(), ...browsers.list()].find(({ metadata }) => metadata.uid === poolUid);
+  if (owner && (await isRecovering(owner, deps))) return { kind: "unknown" };
+  return { kind: "over", lease: undefined };
+};

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { routeTable } from "../api/route-table.ts";
+import { ignoredFields } from "./ignored-fields.ts";
+
+const bodyOf = (operationId: string) => routeTable.find((route) => route.operationId === operationId)?.body;
+
+describe("the fields of a body that are ignored", () => {
+  // HTTP-6
+  test("are found at every level, and keys of free maps are none", () => {
+    const pool = {
+      size: 1,
+      sizes: 2,
+      viewport: { width: 1, height: 1, depth: 3 },
+      extensions: [{ id: "a" }, { id: "b", version: 2 }],
+      chrome_policy: { Anything: { goes: 1 } },
+      telemetry: { browser: { console: { enabled: true, level: 1 } } },
+      profile: { id: "x", save_changes: true },
+    };
+    expect(ignoredFields(bodyOf("createBrowserPool"), pool)).toBe(
+      "sizes, viewport.depth, extensions[1].version, telemetry.browser.console.level, profile.save_changes",
+    );
+    expect(ignoredFields(bodyOf("acquireBrowser"), { tags: { any: "thing" }, name: "x" })).toBeUndefined();
+    expect(ignoredFields(undefined, { a: 1 })).toBe("a");
+    expect(ignoredFields(undefined, {})).toBeUndefined();
+  });
+
+  // HTTP-6
+  test("are known when one of several forms has them", () => {
+    const schema = z.object({ a: z.union([z.object({ x: z.string() }), z.object({ y: z.string() })]).optional() });
+    expect(ignoredFields(schema, { a: { x: "", y: "", z: "" } })).toBe("a.z");
+    expect(
+      ignoredFields(z.intersection(z.object({ p: z.string() }), z.object({ q: z.string() })), { p: "", q: "", r: 1 }),
+    ).toBe("r");
+  });
+
+  // HTTP-6
+  test("are few, and in a form that a header takes", () => {
+    const names = ["a,b", "c\r\nSet-Cookie: x", "\ud800", "ü", "x".repeat(1000), "__proto__"];
+    const header = ignoredFields(undefined, Object.fromEntries(names.map((name) => [name, 1]))) ?? "";
+    expect(header.split(", ")).toEqual([
+      "a%2Cb",
+      "c%0D%0ASet-Cookie:%20x",
+      "%EF%BF%BD",
+      "%C3%BC",
+      "x".repeat(100),
+      "__proto__",
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`f${index}`, 1]));
+    expect(ignoredFields(undefined, many)?.split(", ")).toHaveLength(20);
+  });
+});

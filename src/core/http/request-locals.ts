@@ -1,0 +1,36 @@
+/** What a request carries along on its way. Express leaves the type of `locals` open: it is read and written here alone. */
+import type { Response } from "express";
+import type { Logger } from "../../platform/base/log.ts";
+import type { AuditFacts } from "./audit-call.ts";
+
+/** The request's logger, which adds its id. The first handler of all sets it. */
+export const logOf = (response: Response): Logger => response.locals.log;
+
+/** To be called once, before anything is done with the request. */
+export const setLog = (response: Response, log: Logger): void => {
+  response.locals.log = log;
+};
+
+/** The path of the request's route as its contract writes it; undefined before it is known. */
+export const routeOf = (response: Response): string | undefined => response.locals.route;
+
+/** To be called as soon as a route is chosen: metrics and the log name it. */
+export const setRoute = (response: Response, path: string): void => {
+  response.locals.route = path;
+};
+
+/** What the audit stream will say of the request. The first handler of all sets it. */
+export const factsOf = (response: Response): AuditFacts => response.locals.audit;
+
+/** To be called once, before anything is done with the request. */
+export const setFacts = (response: Response, facts: AuditFacts): void => {
+  response.locals.audit = facts;
+};
+
+/** When the request arrived here, by `performance.now()`. */
+export const arrivalOf = (response: Response): number => response.locals.arrivedAtMs;
+
+/** To be called once, before anything is done with the request. */
+export const setArrival = (response: Response, arrivedAtMs: number): void => {
+  response.locals.arrivedAtMs = arrivedAtMs;
+};

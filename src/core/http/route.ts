@@ -1,0 +1,205 @@
+import type { FileHandle } from "node:fs/promises";
+import { z } from "zod";
+import type { ErrorCode } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { Principal } from "../api-keys/api-keys.ts";
+import type { Permission, ProjectPermission } from "../model/permission.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import type { FoundSession } from "../sessions/find-session.ts";
+import { findUsable } from "../sessions/may-use.ts";
+
+export type Method = "get" | "post" | "put" | "patch" | "delete";
+
+/**
+ * A file as an answer. `body` is read once, or the request's signal is aborted. `bytes`: undefined when it is not known before. `isShown`:
+ * a web browser shows it instead of saving it.
+ */
+export type FileAnswer = {
+  body: AsyncIterable<Uint8Array>;
+  type: string;
+  name: string;
+  bytes: number | undefined;
+  isShown?: boolean;
+};
+
+/** One event of a stream. `id`: a word, by which a reader that connects again says what it has seen. `data`: sent as JSON. */
+export type ServerEvent = { id?: string; data: unknown };
+
+/** A handler's answer; without a body it has no content type either. */
+export type Answer = {
+  status: number;
+  body?: unknown;
+  /** In the place of `body`; only of a GET, since it can't be kept for repetitions. */
+  file?: FileAnswer;
+  /**
+   * In the place of `body`; only of a GET. Sent as server-sent events until it ends (sse.ts). It must end when the request's signal is
+   * aborted. What it throws is the last event.
+   */
+  events?: AsyncIterable<ServerEvent>;
+  headers?: Record<string, string>;
+  /** Called when the connection broke before the answer was written. */
+  undelivered?: () => void;
+};
+
+/**
+ * One successful answer, for OpenAPI. In the place of `schema`, `files`: the content types of a file; `events`: the data of one event
+ * of a stream.
+ */
+type Answers = Record<
+  number,
+  { description: string; schema?: z.ZodType; files?: readonly string[]; events?: z.ZodType }
+>;
+
+type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** Whose rights are needed: any key within its project, or a key of the organization. */
+type Scope = "project" | "organization";
+
+/** The permission of a route: routes of the organization need `organization`, all others one that keys of a project can have. */
+type PermissionOf<Of extends Scope> = Of extends "organization" ? "organization" : ProjectPermission;
+
+/** A permission that only some requests of a route need, besides the route's own. */
+export type FurtherPermission = {
+  permission: Permission;
+  /** Which requests, for the documentation, after "when". */
+  when: string;
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+  applies(body: any): boolean;
+};
+
+/** What is known of a request with a bad query or body. */
+type InvalidInput = "params" | "principal" | "project" | "deps";
+/** `mostBytes`: of the file. `type`: its content type, for the documentation. `fields`: the form's other fields; the rest is ignored. */
+export type UploadContract = { mostBytes: number; type: string; description: string; fields: readonly string[] };
+
+/** A file that a caller has sent, on this replica's disk until the answer is sent. */
+export type UploadedFile = { handle: FileHandle; sha256: string };
+
+type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
+  method: Method;
+  /** In OpenAPI's form: `/browser_pools/{id_or_name}`. */
+  path: string;
+  operationId: string;
+  tag: string;
+  summary: string;
+  /** The required key: any key, within its project, or a key of the organization. */
+  scope: Of;
+  /** What the key must be allowed to do (AUTH-11). It is checked before the body is read. */
+  permission: PermissionOf<Of>;
+  /** Whether it is also served in a project whose namespace is being deleted: callers see how their sessions ended, and end them. */
+  alsoLeaving?: boolean;
+  /** Checked before the handler runs. */
+  furtherPermissions?: FurtherPermission[];
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** Largest body, bytes; by default 1 MiB. */
+  bodyLimit?: number;
+  /** Most entries of its body (body-entries.ts); by default 2000. */
+  bodyEntries?: number;
+  /** The body is a multipart form with one file, in the field `file`, and the fields of `body` as texts. */
+  upload?: UploadContract;
+  answers: Answers;
+  errors: ErrorCode[];
+  /** Whether a stream's reader may say by `Last-Event-ID` what it has seen. */
+  resumes?: boolean;
+  /** Whether a GET has an audit line too; all other methods have one, unless they only read. */
+  isAudited?: boolean;
+  /** Whether a POST changes nothing: its answers are not kept for repetitions, and have an audit line only when refused. */
+  onlyReads?: boolean;
+  /** Called when a request is refused for its query or body, after its caller, permission and project were checked. Never rejects. */
+  onInvalid?(input: Pick<RouteInput<Params, undefined, undefined, Of>, InvalidInput>, code: ErrorCode): Promise<void>;
+  /** Errors after the objects of the path and the session of the body were found: then the audit line names them. */
+  errorsAfterLookup?: ErrorCode[];
+};
+
+export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
+  params: Infer<Params>;
+  query: Infer<Query>;
+  body: Infer<Body>;
+  /** What a route with `upload` gets; others have none. */
+  file: UploadedFile | undefined;
+  principal: Principal;
+  /** The project of the request, checked and active, or leaving where the route allows that. Requests to the organization have none. */
+  project: Of extends "project" ? Project : undefined;
+  /** The URL by which the caller reached this service, e.g. `http://127.0.0.1:8080`. */
+  baseUrl: string;
+  deps: ServiceDeps;
+  log: Logger;
+  /** The header `Last-Event-ID`: the id of the last event that the reader of a stream has seen. */
+  lastEventId: string | undefined;
+  /** The header `Range`: the part of a file that is asked for. */
+  range: string | undefined;
+  /** When the request arrived here, by `performance.now()`: before its body, for which it may have waited. */
+  arrivedAtMs: number;
+  /** Aborted when the caller is gone or the service is stopping: for a route with events, at the begin of its stop. */
+  signal: AbortSignal;
+};
+
+/** The stream of a session that was found by a key or a token (session-routes.ts). Where it begins is settled when this resolves. */
+type StreamOfSession<Query> = (
+  found: FoundSession,
+  asked: { query: Query; lastEventId: string | undefined },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<ServerEvent>>;
+
+type Handlers<Of> = {
+  handle(input: RouteInput<Of, Of, Of>): Promise<Answer>;
+  streamOfSession?: StreamOfSession<Of>;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: the table of routes holds routes of every shape
+export type Route = RouteContract<any, any, any> & Handlers<any>;
+
+/** Whether an answer of this route is kept for repetitions of its request (HTTP-21). */
+export const isRepeatable = ({ method, onlyReads }: Pick<Route, "method" | "onlyReads">): boolean =>
+  method === "post" && !onlyReads;
+
+/** Whether a route answers with a stream of events. */
+export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
+  Object.values(answers).some(({ events }) => events !== undefined);
+
+/** Defines one operation of the API: its contract, which OpenAPI is also made from, and a handler that calls one use case. */
+export const defineRoute = <
+  Params extends z.ZodType | undefined = undefined,
+  Query extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  const Of extends Scope = Scope,
+>(
+  contract: RouteContract<Params, Query, Body, Of>,
+  handle: (input: RouteInput<Params, Query, Body, Of>) => Promise<Answer>,
+): Route => ({ ...contract, handle });
+
+const SessionParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
+
+type StreamContract<Query> = Pick<
+  RouteContract<undefined, Query, undefined, "project">,
+  "operationId" | "summary" | "query" | "answers" | "errors" | "resumes"
+> & { /** What follows `/browsers/{id_or_name}/`. */ name: string };
+
+/** Defines a stream of a session's events, for holders of its token too. */
+export const defineSessionStream = <Query extends z.ZodType>(
+  { name, ...contract }: StreamContract<Query>,
+  streamOfSession: StreamOfSession<z.output<Query>>,
+): Route => ({
+  ...defineRoute(
+    {
+      method: "get",
+      path: `/browsers/{id_or_name}/${name}`,
+      tag: "Browsers",
+      scope: "project",
+      permission: "browsers:use",
+      params: SessionParams,
+      ...contract,
+    },
+    async ({ params, query, lastEventId, project, principal, deps, signal }) => {
+      const found = await findUsable(params.id_or_name, { project, principal }, deps);
+      // `Infer` can't tell that there is a schema here.
+      const asked = { query: query as z.output<Query>, lastEventId };
+      return { status: 200, events: await streamOfSession(found, asked, deps, signal) };
+    },
+  ),
+  streamOfSession,
+});

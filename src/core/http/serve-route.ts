@@ -1,0 +1,303 @@
+/** Serves a request of a route in these steps: host, caller and its bounds, permission, project, body, repetition, handler, answer. */
+import type { Request, RequestHandler, Response } from "express";
+import { replayAnswer } from "../../features/recordings/answer-video.ts";
+import { AppError, httpStatus } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { AnswerHolder } from "../../platform/redis/idempotent-answers.ts";
+import type { Principal } from "../api-keys/api-keys.ts";
+import type { Project } from "../projects/projects.ts";
+import type { AppDeps } from "./app-deps.ts";
+import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
+import { failedAttempt } from "./failed-attempt.ts";
+import { ignoredFields } from "./ignored-fields.ts";
+import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
+import { answerError, asAppError } from "./middleware/error-answer.ts";
+import { baseUrlOf } from "./middleware/host-check.ts";
+import { giveTurn, parseBody } from "./middleware/parse-body.ts";
+import { receiveUpload } from "./middleware/receive-upload.ts";
+import { nestQuery, validate } from "./middleware/validate.ts";
+import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
+import { type Answer, isRepeatable, isStream, type Route, type RouteInput, type UploadedFile } from "./route.ts";
+import { fileHeaders, sendFile } from "./send-file.ts";
+import { sendJson } from "./send-json.ts";
+import { eventHeaders, sendEvents } from "./sse.ts";
+import { refuseUnserved } from "./unserved-fields.ts";
+
+/** The status of a request whose caller has hung up, in audit lines. */
+const hungUp = 499;
+
+const jsonType = "application/json; charset=utf-8";
+
+/** The reason with which the signal of a HEAD is aborted: nobody reads the body. */
+const headOnly = (): AppError => new AppError("unavailable", "the request asks for no body");
+
+/** The reason with which a request's signal is aborted when its caller is gone. */
+export const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
+
+const authenticated = (request: Request, services: AppDeps["services"]): Principal => {
+  try {
+    return authenticate(request.headers, services.apiKeys);
+  } catch (error) {
+    throw failedAttempt(request, services, error);
+  }
+};
+
+/** How a body is received. `enter`: counts an upload of the caller. */
+type Receiving = { route: Route; signal: AbortSignal; enter: () => () => void };
+
+/** Reads the body: JSON, or for some routes a form with a file, for which the caller's bound has room. */
+const receiveBody = async (
+  request: Request,
+  response: Response,
+  { route, signal, enter }: Receiving,
+): Promise<{ given: unknown; file: UploadedFile | undefined }> => {
+  const { upload } = route;
+  if (!upload) return { given: await parseBody(request, response, route), file: undefined };
+  let handle: UploadedFile["handle"] | undefined;
+  const leave = enter();
+  response.once("close", () => {
+    leave();
+    void handle?.close();
+  });
+  const { fields, file } = await receiveUpload(request, upload, signal);
+  handle = file.handle;
+  // The caller hung up with its last byte.
+  if (response.closed) await handle.close();
+  // What a repetition is compared by.
+  request.body = { ...fields, file: file.sha256 };
+  return { given: fields, file };
+};
+
+/** What the caller sent. Throws for the first part that is not valid. */
+const readGiven = async (
+  request: Request,
+  response: Response,
+  { route, signal, enter }: Receiving,
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+): Promise<Pick<RouteInput<any, any, any>, "params" | "query" | "body" | "file">> => {
+  const { given, file } = await receiveBody(request, response, { route, signal, enter });
+  refuseUnserved(route.operationId, given, request.query);
+  const ignored = ignoredFields(route.body, given);
+  if (ignored !== undefined) response.set("X-Ignored-Fields", ignored);
+  return {
+    params: route.params && validate(route.params, request.params),
+    query: route.query && validate(route.query, nestQuery(request.query, route.query)),
+    body: route.body && validate(route.body, given),
+    file,
+  };
+};
+
+/** The project of a request, which a route of the organization has not. Throws as `resolveProject`. */
+const projectOf = (
+  headers: Request["headers"],
+  principal: Principal,
+  { scope, alsoLeaving }: Route,
+  { projects, config: { defaultProject } }: AppDeps["services"],
+): Project | undefined => {
+  if (scope !== "project") return undefined;
+  const find = (idOrName: string): Project | undefined =>
+    projects.find(idOrName) ?? (alsoLeaving ? projects.findLeaving(idOrName) : undefined);
+  return resolveProject(headers, principal, { projects: { find }, defaultProject });
+};
+
+const readInput = async (
+  request: Request,
+  response: Response,
+  {
+    route,
+    deps,
+    signal,
+    log,
+    facts,
+  }: { route: Route; deps: AppDeps; signal: AbortSignal; log: Logger; facts: AuditFacts },
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+): Promise<RouteInput<any, any, any>> => {
+  const { config, callerLimits } = deps.services;
+  const principal = authenticated(request, deps.services);
+  noteCaller(facts, { principal });
+  response.once("close", callerLimits.enter("key", principal.keyId));
+  requirePermission(principal, route.permission);
+  const project = projectOf(request.headers, principal, route, deps.services);
+  noteCaller(facts, { project });
+  if (project) response.once("close", callerLimits.enter("project", project.id));
+  if (isStream(route))
+    response.once("close", callerLimits.enterStream({ keyId: principal.keyId, projectId: project?.id }));
+  const receiving = {
+    route,
+    signal,
+    enter: () => callerLimits.enterUpload({ keyId: principal.keyId, projectId: project?.id }),
+  };
+  const { params, query, body, file } = await readGiven(request, response, receiving).catch(async (error: unknown) => {
+    const given = route.params?.safeParse(request.params);
+    if (route.onInvalid && given?.success)
+      await route.onInvalid(
+        { params: given.data, principal, project, deps: deps.services },
+        asAppError(error, log).code,
+      );
+    throw error;
+  });
+  await giveTurn(request);
+  // Before a kept answer is looked up: a key that has lost the permission must not get it.
+  for (const { permission, applies } of route.furtherPermissions ?? [])
+    if (applies(body)) requirePermission(principal, permission);
+  return {
+    params,
+    query,
+    body,
+    file,
+    principal,
+    project,
+    baseUrl: baseUrlOf(request.headers, config),
+    deps: deps.services,
+    log,
+    lastEventId: request.get("last-event-id"),
+    range: request.get("range"),
+    arrivedAtMs: arrivalOf(response),
+    signal,
+  };
+};
+
+/**
+ * Throws `unauthorized` or `forbidden` for a key that was deleted or lost the permission since the request began, and `project_not_found`
+ * when its project was archived or deleted.
+ */
+const requireAllowed = (headers: Request["headers"], services: AppDeps["services"], route: Route): void => {
+  const principal = authenticate(headers, services.apiKeys);
+  requirePermission(principal, route.permission);
+  projectOf(headers, principal, route, services);
+};
+
+/**
+ * Runs the handler. An answer that can be taken back may have taken long, because its caller had to wait: a key that was deleted
+ * or lost the permission meanwhile gets nothing (AUTH-15), nor does one whose project was archived (PROJECT-12). Throws as `requireAllowed`.
+ */
+const handle = async (
+  { headers }: Request,
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+  input: RouteInput<any, any, any>,
+  route: Route,
+): Promise<Answer> => {
+  const answer = await route.handle(input);
+  if (!answer.undelivered) return answer;
+  try {
+    requireAllowed(headers, input.deps, route);
+    return answer;
+  } catch (error) {
+    answer.undelivered();
+    throw error;
+  }
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: as Route is
+const answerHolders = ({ principal, project }: RouteInput<any, any, any>, { services }: AppDeps): AnswerHolder[] => {
+  const { key, project: ofProject } = services.config.callers.keptAnswerBytes;
+  const holder = { id: `key/${principal.keyId}`, mostBytes: key };
+  return project ? [holder, { id: `project/${project.id}`, mostBytes: ofProject }] : [holder];
+};
+
+const answerOf = async (
+  request: Request,
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+  input: RouteInput<any, any, any>,
+  { route, deps, facts }: { route: Route; deps: AppDeps; facts: AuditFacts },
+): Promise<Answer> => {
+  const key = request.headers["idempotency-key"];
+  if (!isRepeatable(route) || typeof key !== "string" || key === "") return handle(request, input, route);
+  const repeatable = {
+    key,
+    bearer: bearerToken(request.headers) ?? "",
+    operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
+    body: request.body,
+    holders: answerHolders(input, deps),
+    signal: input.signal,
+  };
+  facts.isRepeated = true;
+  const limits = deps.services.callerLimits;
+  const answer = await replayAnswer(repeatable, { answers: deps.answers, limits, log: input.log }, () => {
+    facts.isRepeated = false;
+    return handle(request, input, route);
+  });
+  // A caller that lost its answer repeats the request and then gets the kept answer, so nothing is undone.
+  return { ...answer, undelivered: () => undefined };
+};
+
+/** The answer to a HEAD: what a GET would be told of its body. `gone`: what a handler has opened for the body is closed by it. */
+const sendHead = (
+  response: Response,
+  { status, body, file, events, headers = {} }: Answer,
+  gone: AbortController,
+): void => {
+  response.status(status).set(headers);
+  if (file) response.set(fileHeaders(file));
+  else if (events) response.set(eventHeaders);
+  else if (body !== undefined) response.setHeader("Content-Type", jsonType);
+  gone.abort(headOnly());
+  response.end();
+};
+
+type Sending = {
+  response: Response;
+  signal: AbortSignal;
+  log: Logger;
+  requireAllowed: () => void;
+  /** Counts the bytes of an answer of the caller. */
+  enter: (bytes: number) => () => void;
+};
+
+/** Throws when a file can't be read to its end; the caller then gets fewer bytes than promised, or no end of them. */
+const send = async (sending: Sending, { status, body, file, events, headers = {} }: Answer): Promise<void> => {
+  const { response } = sending;
+  response.status(status).set(headers);
+  if (file) await sendFile(response, file);
+  else if (events) await sendEvents(response, events, sending);
+  else if (body === undefined) response.end();
+  else await sendJson(response, body, sending);
+};
+
+/** What only reads is refused when too much is under way to its caller; what has changed something is told of. */
+const entering =
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+    ({ principal, project }: RouteInput<any, any, any>, { method }: Route, { services }: AppDeps) =>
+    (bytes: number): (() => void) =>
+      services.callerLimits.enterAnswer({ keyId: principal.keyId, projectId: project?.id }, bytes, method === "get");
+
+/** The Express handler of a route. `deps.stopping` ends waiting requests with its reason, `deps.draining` streams. */
+export const serveRoute =
+  (route: Route, deps: AppDeps): RequestHandler =>
+  async (request, response) => {
+    const log = logOf(response);
+    const gone = new AbortController();
+    let answer: Answer | undefined;
+    response.on("close", () => {
+      if (response.writableFinished) return;
+      gone.abort(callerGone());
+      answer?.undelivered?.();
+    });
+    const signal = AbortSignal.any([gone.signal, deps.stopping, ...(isStream(route) ? [deps.draining] : [])]);
+    const mayRead = (): void => requireAllowed(request.headers, deps.services, route);
+    const facts = factsOf(response);
+    facts.isHeld = true;
+    // biome-ignore lint/suspicious/noExplicitAny: as Route is
+    let input: RouteInput<any, any, any> | undefined;
+    let status = hungUp;
+    try {
+      input = await readInput(request, response, { route, deps, signal, log, facts });
+      answer = await answerOf(request, input, { route, deps, facts });
+      noteAnswer(facts, route, input, answer);
+      // What is taken back was not done.
+      if (!gone.signal.aborted || !answer.undelivered) status = answer.status;
+      // If the caller hung up while the answer was made, "close" came already.
+      if (gone.signal.aborted) answer.undelivered?.();
+      else if (request.method === "HEAD") sendHead(response, answer, gone);
+      else await send({ response, signal, log, requireAllowed: mayRead, enter: entering(input, route, deps) }, answer);
+    } catch (error) {
+      const known = asAppError(error, log);
+      noteError(facts, known.code, route, input);
+      // With an answer, the error is that of a file which broke off, whose caller has got a part.
+      if (gone.signal.aborted && !answer) return;
+      status = httpStatus[known.code];
+      answerError(response, known);
+    } finally {
+      recordCall(deps.audit, facts, status);
+    }
+  };

@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { AppError } from "../../platform/base/errors.ts";
+import { routeTable } from "../api/route-table.ts";
+import { ignoredFields } from "./ignored-fields.ts";
+import type { Route } from "./route.ts";
+import { refuseUnserved, unservedFields } from "./unserved-fields.ts";
+
+/** What the newest public client, `kernel` 0.131.0 of PyPI, can send to each operation that is served, walked from its types. */
+const ofClient = JSON.parse(
+  readFileSync(new URL("../../../test/clients/sdk-fields.json", import.meta.url), "utf8"),
+) as Record<string, { body?: string[]; query?: string[] }>;
+
+/** Always 409 and 501, whatever is in the body. */
+const alwaysRefused = ["updateVaultItem", "submitAuthConnection", "listAuthConnectionTimeline"];
+
+/** A body with a value at a place such as `vaults[].name` or `values{}`. */
+const bodyWith = (place: string): unknown =>
+  place.split(".").reduceRight<unknown>((inner, step) => {
+    const [, name = "", kind] = /^([^[{]*)(.*)$/.exec(step) ?? [];
+    const value = kind === "[]" ? [inner] : kind === "{}" ? { any: inner } : inner;
+    return { [name]: value };
+  }, "x");
+
+const refusal = (route: Route, body: unknown, query: Record<string, unknown> = {}): AppError | undefined => {
+  try {
+    refuseUnserved(route.operationId, body, query);
+    return undefined;
+  } catch (error) {
+    return error as AppError;
+  }
+};
+
+/** Whether a closed object of the schema refuses a field of the body by name. */
+const isRefusedByName = ({ body: schema }: Route, body: unknown): boolean =>
+  schema?.safeParse(body).error?.issues.some(({ code }: z.core.$ZodIssue) => code === "unrecognized_keys") ?? false;
+
+const routeOf = (operation: string): Route => {
+  const route = routeTable.find(({ method, path }) => operation === `${method.toUpperCase()} ${path}`);
+  if (!route) throw new Error(`${operation} is not served`);
+  return route;
+};
+
+describe("a field of the newest client", () => {
+  // HTTP-32
+  test.each(Object.entries(ofClient))(
+    "takes effect or is refused by name: %s",
+    (operation, { body = [], query = [] }) => {
+      const route = routeOf(operation);
+      if (alwaysRefused.includes(route.operationId)) return;
+      const dropped = body.filter((place) => {
+        const given = bodyWith(place);
+        return (
+          ignoredFields(route.body, given) !== undefined && !refusal(route, given) && !isRefusedByName(route, given)
+        );
+      });
+      const known = route.query instanceof z.ZodObject ? Object.keys(route.query.shape) : [];
+      const notAsked = query.filter((name) => !known.includes(name) && !refusal(route, {}, { [name]: "x" }));
+      // A field of an object that every entry of a list or of a union has is known: pools drop save_changes by their rule (POOL-PATCH-1).
+      const byRule = ["profile.save_changes"];
+      expect([...dropped.filter((place) => !byRule.includes(place)), ...notAsked]).toEqual([]);
+    },
+  );
+
+  // HTTP-32
+  test.each(Object.entries(unservedFields))(
+    "is refused by its name, and the way out: %s",
+    (operationId, { body = {}, query = {} }) => {
+      const route = routeTable.find((each) => each.operationId === operationId);
+      expect(route).toBeDefined();
+      for (const place of Object.keys(body)) {
+        const error = refusal(route as Route, bodyWith(place));
+        const path = place.replaceAll("[]", "[0]");
+        expect(error).toMatchObject({ code: "not_supported_here", details: [{ path }] });
+        // A value of null could be meant as something, too.
+        expect(
+          refusal(route as Route, JSON.parse(JSON.stringify(bodyWith(place)).replace('"x"', "null"))),
+        ).toBeInstanceOf(AppError);
+        // What is refused is not served: it must leave the list when it is.
+        expect(
+          ignoredFields(route?.body, bodyWith(place)) !== undefined || isRefusedByName(route as Route, bodyWith(place)),
+        ).toBe(true);
+      }
+      for (const name of Object.keys(query))
+        expect(refusal(route as Route, {}, { [name]: "x" })).toMatchObject({ details: [{ path: name }] });
+    },
+  );
+
+  // HTTP-32
+  test("is in the table of docs/clients.md when it is refused", () => {
+    const page = readFileSync(new URL("../../../docs/clients.md", import.meta.url), "utf8");
+    const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+    for (const [operationId, { body = {}, query = {} }] of Object.entries(unservedFields)) {
+      const route = routeTable.find((each) => each.operationId === operationId);
+      const own = rows.filter((row) => row.startsWith(`| \`${route?.method.toUpperCase()} ${route?.path}\` |`)).join();
+      for (const [name, message] of [
+        ...Object.entries(body),
+        ...Object.entries(query).map(([key, text]) => [`?${key}`, text] as const),
+      ]) {
+        expect(own).toContain(`\`${name}\``);
+        expect(own).toContain(message);
+      }
+    }
+  });
+
+  test("is not refused where it is served, or when it is not given", () => {
+    expect(refusal(routeOf("POST /browser_pools"), { size: 1, memory: "8GiB", region: "us-east" })).toBeUndefined();
+    expect(
+      refusal(routeOf("POST /browsers"), { vaults: [{ id: "a" }], proxy: { id: "p" }, tags: { location: "x" } }),
+    ).toBeUndefined();
+    for (const body of [undefined, null, 3, "location", [], [{ location: 1 }]])
+      expect(refusal(routeOf("POST /browsers"), body)).toBeUndefined();
+  });
+});

@@ -1,0 +1,93 @@
+/**
+ * What the newest public clients can send and this service does not carry out (HTTP-32). It is refused by name: left out without a word,
+ * a caller would take it for done. docs/clients.md lists it.
+ */
+import { notSupportedHere } from "../../platform/base/errors.ts";
+import { joinPath, type Path } from "../../platform/kinds/wire.ts";
+
+/** Why it is refused and what to do instead, by the place in a body (`vaults[].name`) or the name of a query parameter. */
+type Unserved = { body?: Record<string, string>; query?: Record<string, string> };
+
+const proxyInstead = "give proxy_id; null or an empty string takes the proxy away";
+const noPlace =
+  "browsers have the locale and the time zone of their image; set them over CDP (Emulation.setTimezoneOverride)";
+const noRegion = "an installation is one region; leave it out";
+const noBrowser = "people log in on the hosted page, and no browser does it for them; leave it out";
+const onlySha1 =
+  "codes are those of RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
+const fixedNetwork = "network rules are fixed when a browser starts; give them to POST /browsers or to the pool";
+
+/** By the operation's id. */
+export const unservedFields: Readonly<Record<string, Unserved>> = {
+  updateBrowserPool: {
+    body: { expected_network: "network is replaced whole, without a condition; read the pool and send network alone" },
+  },
+  acquireBrowser: {
+    body: {
+      profile:
+        "a pool's browsers start with the pool's profile; load one by PATCH /browsers/{id_or_name}, or set it on the pool",
+    },
+  },
+  createBrowser: {
+    body: {
+      invocation_id: "there are no invocations of apps; find sessions by tags",
+      location: noPlace,
+      memory: "the installation says how much an on-demand browser gets; a pool takes memory",
+      "proxy.name": "names of proxies need not be unique; give proxy.id",
+      region: noRegion,
+      "vaults[].name": "give the id of the vault",
+      video_memory: "the installation says what a browser's GPU has; leave it out",
+    },
+  },
+  listBrowsers: { query: { region: noRegion } },
+  updateBrowser: {
+    body: {
+      location: noPlace,
+      network: fixedNetwork,
+      proxy: proxyInstead,
+      start_url: "the first page is open already; navigate over CDP (Page.navigate)",
+    },
+  },
+  listTelemetryEvents: { query: { type: "give category, and choose by type among the events that come" } },
+  streamTelemetryEvents: { query: { type: "choose by type among the events that come" } },
+  getVaultItem: { query: { expand: "available_expansions is empty: nothing can be expanded" } },
+  createAuthConnection: { body: { browser: noBrowser } },
+  updateAuthConnection: { body: { browser: noBrowser } },
+  loginAuthConnection: { body: { browser: noBrowser, skill_mode: noBrowser } },
+  createCredential: { body: { totp_algorithm: onlySha1, totp_digits: onlySha1, totp_period: onlySha1 } },
+  updateCredential: { body: { totp_algorithm: onlySha1, totp_digits: onlySha1, totp_period: onlySha1 } },
+  resolveConfigRegistry: {
+    body: { intent: "a trial loads the page of the URL and does nothing there; give the URL of the page you need" },
+  },
+  createApiKey: {
+    body: { policy: "keys are limited by permissions and project_id (docs/permissions.md); give those" },
+  },
+};
+
+/** The place of the first value that is given there, or undefined. `[]` in a step: of each entry of a list. */
+const givenAt = (value: unknown, [step, ...rest]: readonly string[], path: Path = []): Path | undefined => {
+  if (step === undefined) return path;
+  const name = step.replace(/\[\]$/, "");
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  const inner = (value as Record<string, unknown>)[name];
+  if (name === step) return givenAt(inner, rest, [...path, name]);
+  if (!Array.isArray(inner)) return undefined;
+  for (const [index, item] of inner.entries()) {
+    const found = givenAt(item, rest, [...path, name, index]);
+    if (found) return found;
+  }
+  return undefined;
+};
+
+/** Throws `not_supported_here`, which names each field and parameter of the operation's list that is given, with any value. */
+export const refuseUnserved = (operationId: string, body: unknown, query: Record<string, unknown>): void => {
+  const unserved = unservedFields[operationId];
+  const inBody = Object.entries(unserved?.body ?? {}).flatMap(([place, message]) => {
+    const path = givenAt(body, place.split("."));
+    return path ? { path: joinPath(path), message } : [];
+  });
+  const inQuery = Object.entries(unserved?.query ?? {}).flatMap(([path, message]) =>
+    Object.keys(query).some((key) => key === path || key.startsWith(`${path}[`)) ? { path, message } : [],
+  );
+  if (inBody.length + inQuery.length > 0) throw notSupportedHere([...inBody, ...inQuery]);
+};

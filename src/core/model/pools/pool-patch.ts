@@ -1,0 +1,144 @@
+/**
+ * Applies the request of `PATCH /browser_pools/{id_or_name}` to the spec of a pool. A number in brackets is that of a rule: (4) is
+ * POOL-PATCH-4. The request's schema implements rule 1 (`save_changes`). The caller checks rule 12 (the sum of all sizes), which
+ * needs the other pools. The operator implements rules 13 and 14, which concern existing browsers.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { fromWire } from "../../../platform/kinds/wire.ts";
+import { withoutUndefined } from "../../../platform/rules/given-fields.ts";
+import { type Problem, problemAt, type SpecProblem, wireProblems } from "../../../platform/rules/problem.ts";
+import { chooseProfile } from "../settings/pool-profile.ts";
+import type { Telemetry } from "../settings/telemetry.ts";
+import { mergeTelemetry } from "../settings/telemetry-merge.ts";
+import { type AskedAutoscale, askedAutoscale, sizeProblems } from "./autoscale/autoscale-problems.ts";
+import { BrowserPoolSpec } from "./browser-pool.ts";
+import { PoolPatch, type UpdateBrowserPool } from "./browser-pool-wire.ts";
+import { refreshProblems, settingProblems } from "./pool-problems.ts";
+
+/** `discardIdle`: the caller asked to discard the idle browsers (rule 14). */
+type PatchedPool = { ok: true; spec: BrowserPoolSpec; discardIdle: boolean } | { ok: false; problems: Problem[] };
+
+/** `isSameProfile`: the request names the profile of the pool, maybe by its id instead of its name (10). */
+type PatchFacts = { isSameProfile: boolean };
+
+/** Fields to set; an optional key with the value undefined clears its field. */
+type Changes = {
+  [Key in keyof BrowserPoolSpec]?: object extends Pick<BrowserPoolSpec, Key>
+    ? BrowserPoolSpec[Key] | undefined
+    : BrowserPoolSpec[Key];
+};
+
+const replaced = [
+  "fillRatePerMinute",
+  "timeoutSeconds",
+  "maxSessionSeconds",
+  "reusePolicy",
+  "serveOnDemand",
+  "headless",
+  "stealth",
+  "kioskMode",
+  "memory",
+  "viewport",
+] as const;
+
+/** Fields that are replaced when given, else kept; viewport is replaced whole (rule 8). */
+const plainChanges = (patch: PoolPatch): Changes =>
+  Object.fromEntries(replaced.flatMap((key) => (patch[key] === undefined ? [] : [[key, patch[key]]])));
+
+const clearedWhenEmpty = ["extensions", "chromePolicy", "proxyId", "startUrl", "network"] as const;
+
+const isEmpty = (value: string | object): boolean => value === "" || Object.keys(value).length === 0;
+
+/** Fields that are replaced when given and cleared by an empty list (3), object (4, 9) or string (5, 6). */
+const clearableChanges = (patch: PoolPatch): Changes =>
+  Object.fromEntries(
+    clearedWhenEmpty.flatMap((key) => {
+      const value = patch[key];
+      if (value === undefined) return [];
+      return [[key, isEmpty(value) ? undefined : value]];
+    }),
+  );
+
+/** The policy of the request, even an empty one, replaces a policy in ConfigMaps (4). */
+const policyRefChanges = (patch: PoolPatch): Changes => (patch.chromePolicy ? { chromePolicyRef: undefined } : {});
+
+/** An empty name is a no-op (7). */
+const nameChanges = (patch: PoolPatch): Changes => (patch.name ? { name: patch.name } : {});
+
+/** The profile (2) as it is named now, and its effect on `refreshOnProfileUpdate` (10): another name of the same profile has none. */
+const profileChanges = (spec: BrowserPoolSpec, patch: PoolPatch, { isSameProfile }: PatchFacts): Changes => {
+  const choice = patch.profile && chooseProfile(patch.profile);
+  const given = patch.refreshOnProfileUpdate;
+  if (choice?.kind === "none") return { profile: undefined, refreshOnProfileUpdate: given ?? false };
+  const isOther = choice?.kind === "profile" && !isSameProfile && !isDeepStrictEqual(choice.profile, spec.profile);
+  const refresh = given ?? (isOther ? true : undefined);
+  return {
+    ...(choice?.kind === "profile" ? { profile: choice.profile } : {}),
+    ...(refresh === undefined ? {} : { refreshOnProfileUpdate: refresh }),
+  };
+};
+
+const profileProblems = (patch: PoolPatch): SpecProblem[] =>
+  patch.profile && chooseProfile(patch.profile).kind === "invalid"
+    ? [problemAt(["profile"], "give exactly one of id and name; an empty string clears the profile")]
+    : [];
+
+const sizeFromAutoscale =
+  "the pool has autoscale, which sets its size; an empty autoscale beside it gives the pool this size instead";
+
+/** Size and `autoscale`, which take the place of each other; an empty `autoscale` removes it, and needs a size. */
+const sizeChanges = (
+  spec: BrowserPoolSpec,
+  { size, autoscale }: Pick<PoolPatch, "size" | "autoscale">,
+): { changes: Changes; problems: SpecProblem[] } => {
+  if (size === undefined && autoscale === undefined) return { changes: {}, problems: [] };
+  if (autoscale === undefined)
+    return spec.autoscale
+      ? { changes: {}, problems: [problemAt(["size"], sizeFromAutoscale)] }
+      : { changes: { size }, problems: [] };
+  const { given, problems }: AskedAutoscale = askedAutoscale(autoscale);
+  const changes = { size, autoscale: given };
+  return { changes, problems: problems.length > 0 ? problems : sizeProblems(changes) };
+};
+
+/** Telemetry (11): the problems of the request, or the change. */
+const telemetryChanges = (spec: BrowserPoolSpec, asked: Telemetry | null | undefined) => {
+  const merged = mergeTelemetry(spec.telemetry, asked);
+  if (!merged.ok) return { changes: {}, problems: merged.problems };
+  return { changes: asked ? { telemetry: merged.telemetry } : {}, problems: [] };
+};
+
+const applyChanges = (spec: BrowserPoolSpec, changes: Changes): BrowserPoolSpec =>
+  withoutUndefined({ ...spec, ...changes });
+
+/**
+ * `patch`: parsed by `UpdateBrowserPool`. Beyond the schema, only the given fields are checked, so that a pool with a problem in
+ * another field can still be resized. It does not change `spec`; the caller sets `discardIdle` of the spec.
+ */
+export const patchPool = (
+  spec: BrowserPoolSpec,
+  patch: UpdateBrowserPool,
+  facts: PatchFacts = { isSameProfile: false },
+): PatchedPool => {
+  const asked = fromWire(PoolPatch, patch);
+  const telemetry = telemetryChanges(spec, asked.telemetry);
+  const sizes = sizeChanges(spec, asked);
+  const next = applyChanges(spec, {
+    ...plainChanges(asked),
+    ...sizes.changes,
+    ...clearableChanges(asked),
+    ...policyRefChanges(asked),
+    ...nameChanges(asked),
+    ...profileChanges(spec, asked, facts),
+    ...telemetry.changes,
+  });
+  const problems = [
+    ...profileProblems(asked),
+    ...sizes.problems,
+    ...settingProblems({ ...asked, profile: undefined }),
+    ...(asked.refreshOnProfileUpdate ? refreshProblems(next) : []),
+    ...telemetry.problems,
+  ];
+  if (problems.length > 0) return { ok: false, problems: wireProblems(BrowserPoolSpec, problems) };
+  return { ok: true, spec: next, discardIdle: asked.discardAllIdle };
+};

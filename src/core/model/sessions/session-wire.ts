@@ -1,0 +1,126 @@
+/** Sessions over HTTP: the requests of acquire and release, and the answer (the LEASE rules). */
+import { z } from "zod";
+import { ProfileRecord } from "../../../features/profiles/profile-wire.ts";
+import { maxIdLength, nameOnWire } from "../../../platform/kinds/selector.ts";
+import { wireSchema } from "../../../platform/kinds/wire.ts";
+import { BrowserPoolSpec } from "../pools/browser-pool.ts";
+import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "../settings/browser-settings.ts";
+import { Telemetry } from "../settings/telemetry.ts";
+
+/** Longest wait that a caller can request, s: a day. */
+const maxWaitSeconds = 86_400;
+
+/** Most bytes of a session's tags, and of its telemetry settings, as JSON: Redis and the agent keep them with each lease. */
+const maxKeptBytes = 8192;
+
+const isShort = (value: unknown): boolean => Buffer.byteLength(JSON.stringify(value)) <= maxKeptBytes;
+
+export const Tags = z
+  .record(z.string().min(1).max(255), z.string().max(1024))
+  .refine((tags) => Object.keys(tags).length <= 50, "at most 50 pairs")
+  .refine(isShort, `at most ${maxKeptBytes} bytes as JSON, all tags together`)
+  .describe("Key-value pairs to find sessions by; at most 50, and 8 KiB as JSON.");
+
+const TelemetryWire = wireSchema(Telemetry);
+
+/** The telemetry settings of one session. */
+export const SessionTelemetry = TelemetryWire.refine(isShort, `at most ${maxKeptBytes} bytes as JSON`);
+
+export const AcquireBrowser = z.object({
+  acquire_timeout_seconds: z
+    .int()
+    .min(0)
+    .max(maxWaitSeconds)
+    .optional()
+    .describe(
+      "Longest wait for a browser. Left out: the time that the pool needs to fill at its rate, from 30 seconds to an hour.",
+    ),
+  name: nameOnWire.optional().describe("A name for this session, unique among the project's active ones."),
+  tags: Tags.optional(),
+  start_url: startUrlOrNone
+    .refine(isStartUrl, startUrlMessage)
+    .optional()
+    .describe("Opened for this lease, best effort."),
+  telemetry: SessionTelemetry.nullable()
+    .optional()
+    .describe("For this lease only; merges onto the pool's. At most 8 KiB as JSON."),
+  report_outcome: reportOutcome.optional(),
+});
+export type AcquireBrowser = z.infer<typeof AcquireBrowser>;
+
+export const ReleaseBrowser = z.object({
+  session_id: z.string().min(1).max(maxIdLength).describe("The session to end."),
+  reuse: z
+    .boolean()
+    .default(true)
+    .describe("Whether the browser goes back to its pool, by the pool's reuse_policy (true), or is destroyed (false)."),
+});
+export type ReleaseBrowser = z.infer<typeof ReleaseBrowser>;
+
+const PoolRef = z.object({ id: z.string(), name: z.string().optional() });
+const configShape = wireSchema(
+  BrowserPoolSpec.pick({
+    headless: true,
+    stealth: true,
+    kioskMode: true,
+    memory: true,
+    viewport: true,
+    chromePolicy: true,
+    network: true,
+  }),
+);
+
+/** The public clients' `BrowserPoolAcquireResponse` and `BrowserRetrieveResponse`. */
+export const Session = z.intersection(
+  configShape,
+  z.object({
+    session_id: z.string(),
+    cdp_ws_url: z
+      .string()
+      .optional()
+      .describe("WebSocket URL for CDP; valid until the session ends. Only for keys with the permission browsers:use."),
+    webdriver_ws_url: z
+      .string()
+      .optional()
+      .describe(
+        "WebSocket URL for WebDriver BiDi; valid until the session ends. Only for keys with the permission browsers:use.",
+      ),
+    browser_live_view_url: z
+      .string()
+      .optional()
+      .describe(
+        "URL of a page that shows the browser and lets a person use it; valid until the session ends. `&readOnly=true` only shows it. Only for keys with browsers:use.",
+      ),
+    browser_live_view_read_only_url: z
+      .string()
+      .optional()
+      .describe("The same page with a token that only shows the browser. Only for keys with browsers:use."),
+    base_url: z
+      .string()
+      .optional()
+      .describe("Base URL of what this session serves over HTTP. Only for keys with browsers:use."),
+    created_at: z.iso.datetime(),
+    deleted_at: z.iso.datetime().optional().describe("Only of an ended session."),
+    timeout_seconds: z.int().describe("Seconds without a connection after which the browser is destroyed."),
+    gpu: z.boolean(),
+    name: z.string().optional(),
+    tags: z.record(z.string(), z.string()).optional(),
+    start_url: z.string().optional(),
+    region: BrowserPoolSpec.shape.region.unwrap().describe("The region of the session's pool."),
+    proxy_id: z.string().optional().describe("The same as proxy.id."),
+    proxy: z.object({ id: z.string() }).optional().describe("The proxy that all traffic takes; left out: none."),
+    profile: ProfileRecord.optional().describe(
+      "The profile that was loaded. Of an ended session left out when it is gone.",
+    ),
+    profile_save_changes: z.boolean().optional().describe("Whether the browser's state is saved to the profile."),
+    telemetry: TelemetryWire.optional(),
+    pool: PoolRef.optional(),
+    vaults: z
+      .array(z.object({ id: z.string() }))
+      .optional()
+      .describe("Only of an on-demand browser."),
+    usage: z.object({ uptime_ms: z.int() }).optional(),
+    end_reason: z.string().optional().describe("Why an ended session ended."),
+  }),
+);
+export type Session = z.infer<typeof Session>;

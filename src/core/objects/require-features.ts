@@ -1,0 +1,22 @@
+import { notSupportedHere } from "../../platform/base/errors.ts";
+import { wireProblems } from "../../platform/rules/problem.ts";
+import { BrowserSpec } from "../model/browsers/browser.ts";
+import { BrowserPoolSpec } from "../model/pools/browser-pool.ts";
+import { featureProblems } from "../model/settings/browser-features.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/** The settings of pools and browsers, for the paths of both. */
+const Settings = BrowserPoolSpec.extend({
+  gpu: BrowserSpec.shape.gpu,
+  reportOutcome: BrowserSpec.shape.reportOutcome,
+});
+
+/** Throws `not_supported_here` for settings that this installation can't carry out, unless `before` has them already. */
+export const requireFeatures = (
+  spec: Parameters<typeof featureProblems>[0],
+  { config }: Pick<ServiceDeps, "config">,
+  before?: Parameters<typeof featureProblems>[0],
+): void => {
+  const problems = featureProblems(spec, config.browserFeatures, before);
+  if (problems.length > 0) throw notSupportedHere(wireProblems(Settings, problems));
+};

@@ -1,0 +1,173 @@
+/**
+ * Carries out the inspections that rounds request, in a queue of their own: an agent that does not answer for seconds never delays its
+ * pool's rounds. At most one inspection of a browser runs at a time.
+ *
+ * The queue has lanes, so that neither dead agents nor audits delay newcomers, steps that callers wait for, and leases that Redis has lost.
+ * An agent that did not answer is asked again in a lane of its own, and one of a silent node (silent-nodes.ts) is asked there the first time.
+ */
+import { AppError } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { RecordEvent } from "../../../platform/kube/event-recorder.ts";
+import type { Lead } from "../../../platform/kube/leader-election.ts";
+import type { Pod } from "../../../platform/kube/objects.ts";
+import { keyOf } from "../../../platform/kube/objects.ts";
+import type { Reflector } from "../../../platform/kube/reflector.ts";
+import { type Requeue, startWorkQueue, type WorkMeter } from "../../../platform/kube/work-queue.ts";
+import { type Corrected, type InspectDeps, type InspectResult, inspect } from "../../leases/inspect.ts";
+import type { NewBrowser } from "../../leases/lease-store.ts";
+import type { BrowserPool } from "../../model/pools/browser-pool.ts";
+import type { InspectionLane } from "../plan/next-inspection.ts";
+import { whyForeign } from "../pod/own-pod.ts";
+import type { PodOwner } from "../pod/pod.ts";
+import { createInspectionMemory, type InspectionMemory } from "./inspection-memory.ts";
+import { createSilentNodes, type NodeAnswer } from "./silent-nodes.ts";
+
+/** Inspections at a time, by lane. An inspection mostly waits. More would cause bursts on the agents' nodes. */
+const atOnce: Readonly<Record<InspectionLane | "silent", number>> = {
+  newcomer: 16,
+  step: 16,
+  recovery: 64,
+  audit: 16,
+  silent: 32,
+};
+
+/** When enough agents of a silent node are being asked, the next one waits for this time, ms. */
+const crowdedMs = 1000;
+
+/** While Redis does not answer, each browser's inspection is tried again after this time, ms. */
+const redisAwayMs = 1000;
+
+type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number; lane: InspectionLane };
+
+export type Inspections = Pick<InspectionMemory, "lastInspection" | "askedUnder" | "agentEpoch" | "forget"> & {
+  /** Inspects a browser after `afterMs`, or earlier if an earlier request says so. The newest request gives the epoch. */
+  request(request: InspectionRequest, afterMs: number): void;
+  stop(): Promise<void>;
+};
+
+const nodeOf = ({ pod }: InspectionRequest): string => pod.spec?.nodeName ?? "";
+
+type InspectionsDeps = Omit<InspectDeps, "check"> & {
+  pods: Pick<Reflector<Pod>, "get">;
+  dying: ReadonlySet<string>;
+  lead: Lead;
+  /** An inspection found that the pool needs a round. */
+  onPool(pool: BrowserPool): void;
+  record: RecordEvent;
+  /** ms of a clock that is never set: it measures how long an agent has been silent, and a browser is replaced for that. */
+  monotonicMs: () => number;
+  /** The name of the queue of inspections. */
+  name: string;
+  meter: WorkMeter;
+  log: Logger;
+};
+
+/** Whether nobody waits for what the inspection finds. */
+const canWait = ({ lane }: InspectionRequest): boolean => lane !== "newcomer" && lane !== "step";
+
+/** What an inspection says of the node: one that asked no agent, as when Redis has another epoch, says nothing. */
+const nodeAnswers: Readonly<Record<InspectResult["is"], NodeAnswer>> = {
+  done: "answered",
+  ahead: "answered",
+  silent: "silent",
+  later: "unknown",
+  outdated: "unknown",
+};
+
+type ReportDeps = Pick<InspectionsDeps, "record" | "log">;
+
+const noteImpostor = (pool: PodOwner, { pod, address }: NewBrowser, { record, log }: ReportDeps): void => {
+  const note = `at ${address} something answers that does not prove to be the agent of browser ${pod}; no caller gets this browser`;
+  log.warn({ pool: keyOf(pool.metadata), pod, address }, "an answer did not come from the browser's agent");
+  record({ regarding: pool, type: "Warning", reason: "NotGenuine", note });
+};
+
+const report = (
+  pool: PodOwner,
+  { browser, corrected: { why, reason } }: { browser: NewBrowser; corrected: Corrected },
+  { record, log }: ReportDeps,
+): void => {
+  if (why === "Registered") return;
+  log.info({ pool: keyOf(pool.metadata), pod: browser.pod, why, reason }, "lease state corrected");
+  if (why !== "Retired") return;
+  const note = `browser ${browser.pod} is replaced: ${reason}`;
+  record({ regarding: pool, type: "Warning", reason: "Suspect", note });
+};
+
+/** Starts the queue; nothing is asked of an agent before `ask`. The caller must call `stop`. */
+export const startInspections = (deps: InspectionsDeps): Inspections => {
+  const requests = new Map<string, InspectionRequest>();
+  const memory = createInspectionMemory(deps.monotonicMs);
+  const silentNodes = createSilentNodes();
+
+  const isInspectable = ({ pool, pod: { metadata }, browser }: InspectionRequest): boolean => {
+    const known = deps.pods.get(metadata);
+    if (known?.metadata.uid !== metadata.uid || deps.dying.has(metadata.uid)) return false;
+    if (whyForeign(known, pool) !== undefined) return false;
+    // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
+    return !known.metadata.deletionTimestamp || browser.leaving !== undefined;
+  };
+  const laneOf = (key: string): keyof typeof atOnce => {
+    const request = requests.get(key);
+    if (!request) return "audit";
+    const isSilent = memory.isFailing(key) || (canWait(request) && silentNodes.isSilent(nodeOf(request)));
+    return isSilent ? "silent" : request.lane;
+  };
+  /** A node answers again: its agents that did not answer are asked now. */
+  const askAgain = (node: string): void => {
+    for (const [key, request] of requests) if (nodeOf(request) === node && memory.isFailing(key)) queue.add(key);
+  };
+  const inspectOne = async ({ pool, browser, epoch }: InspectionRequest): Promise<InspectResult> => {
+    const poolUid = pool.metadata.uid;
+    const result = await inspect({ poolUid, epoch, browser }, { ...deps, check: deps.lead.check });
+    const isFirstFailure = !memory.isFailing(browser.id);
+    memory.noteResult({ podUid: browser.id, poolUid, epoch }, result);
+    if (result.is === "silent" && result.isImpostor && isFirstFailure) noteImpostor(pool, browser, deps);
+    for (const corrected of result.corrected) report(pool, { browser, corrected }, deps);
+    if (result.is === "ahead" || result.is === "outdated" || result.is === "silent") deps.onPool(pool);
+    return result;
+  };
+  const ask = async (request: InspectionRequest): Promise<Requeue | undefined> => {
+    const node = nodeOf(request);
+    memory.noteAsked(request.browser.id, request.epoch);
+    if (!silentNodes.enter(node, canWait(request) || memory.isFailing(request.browser.id)))
+      return { requeueAfterMs: crowdedMs };
+    let answer: NodeAnswer = "unknown";
+    try {
+      const result = await inspectOne(request);
+      answer = nodeAnswers[result.is];
+      return result.is === "later" ? { requeueAfterMs: result.afterMs } : undefined;
+    } finally {
+      if (silentNodes.leave(node, answer)) askAgain(node);
+    }
+  };
+
+  const queue = startWorkQueue({
+    name: deps.name,
+    concurrency: { limits: atOnce, of: laneOf },
+    log: deps.log,
+    meter: deps.meter,
+    async work(key) {
+      const request = requests.get(key);
+      if (!request || !isInspectable(request) || deps.lead.signal.aborted) return undefined;
+      try {
+        return await ask(request);
+      } catch (error) {
+        if (error instanceof AppError && error.code === "unavailable") return { requeueAfterMs: redisAwayMs };
+        throw error;
+      }
+    },
+  });
+  return {
+    ...memory,
+    request(request, afterMs) {
+      requests.set(request.browser.id, request);
+      queue.add(request.browser.id, afterMs);
+    },
+    forget(uid) {
+      requests.delete(uid);
+      memory.forget(uid);
+    },
+    stop: queue.stop,
+  };
+};

@@ -1,0 +1,195 @@
+import { expect, test } from "vitest";
+import { aPool } from "../../../../test/support/observed-pool.ts";
+import { whyUnsupported } from "../../../local/kubelet/supported-pod.ts";
+import { buildPod } from "./pod.ts";
+import { checkPodTemplate, type PodTemplate } from "./pod-template.ts";
+
+const owner = (spec = {}) => ({ ...aPool(spec), apiVersion: "browserpool.dev/v1alpha1", kind: "BrowserPool" });
+
+const build = (template?: PodTemplate, spec = {}) =>
+  buildPod(owner(spec), { suffix: "bcdfghjk" }, { image: "browser:1", agentPublicKey: "key", template });
+
+const check = (value: unknown) => checkPodTemplate(value, "template.yaml");
+
+const agentOf = (pod: ReturnType<typeof build>) => pod.spec?.containers.find(({ name }) => name === "agent");
+
+test("without a template a pod has only what makes it the browser of its pool", () => {
+  const pod = build();
+  expect(Object.keys(pod.spec ?? {}).sort()).toEqual([
+    "automountServiceAccountToken",
+    "containers",
+    "enableServiceLinks",
+    "restartPolicy",
+    "terminationGracePeriodSeconds",
+  ]);
+  expect(pod.spec?.terminationGracePeriodSeconds).toBe(600);
+});
+
+test("a pod has what the template says of it, and a process can run it still", () => {
+  const template = check({
+    metadata: { labels: { team: "web" }, annotations: { note: "mine" } },
+    spec: {
+      securityContext: { runAsNonRoot: true },
+      terminationGracePeriodSeconds: 900,
+      volumes: [{ name: "shm", emptyDir: { medium: "Memory" } }],
+      containers: [
+        {
+          name: "agent",
+          resources: { limits: { memory: "2Gi" } },
+          securityContext: { allowPrivilegeEscalation: false },
+          volumeMounts: [{ name: "shm", mountPath: "/dev/shm" }],
+          env: [{ name: "BROWSERPOOL_CHROMIUM_SANDBOX", value: "true" }],
+        },
+      ],
+    },
+  });
+  const pod = build(template, { headless: true });
+  expect(pod.metadata.labels).toMatchObject({ team: "web", "browserpool.dev/pool": "pool-uid" });
+  expect(pod.metadata.annotations).toMatchObject({ note: "mine", "browserpool.dev/pool-generation": "1" });
+  expect(pod.spec).toMatchObject({
+    securityContext: { runAsNonRoot: true },
+    terminationGracePeriodSeconds: 900,
+    volumes: [{ name: "shm" }],
+  });
+  expect(agentOf(pod)).toMatchObject({
+    image: "browser:1",
+    resources: { limits: { memory: "2Gi" } },
+    securityContext: { allowPrivilegeEscalation: false },
+    volumeMounts: [{ mountPath: "/dev/shm" }],
+  });
+  expect(agentOf(pod)?.env).toContainEqual({ name: "BROWSERPOOL_CHROMIUM_SANDBOX", value: "true" });
+  expect(whyUnsupported(pod)).toBeUndefined();
+});
+
+test("what the operator sets itself no template changes", () => {
+  const own = build();
+  const template = check({
+    metadata: { labels: { "browserpool.dev/pool": "other" }, annotations: { "browserpool.dev/config-hash": "other" } },
+    spec: {
+      restartPolicy: "Always",
+      automountServiceAccountToken: true,
+      containers: [
+        {
+          name: "agent",
+          image: "other",
+          args: ["other"],
+          ports: [{ containerPort: 1 }],
+          readinessProbe: { tcpSocket: { port: 1 } },
+          env: [{ name: "BROWSERPOOL_POD_UID", value: "other" }],
+        },
+      ],
+    },
+  });
+  // By its hash a pod tells that it was made with another template.
+  const byHash = "browserpool.dev/template-hash";
+  const built = build(template);
+  expect(built.metadata.annotations?.[byHash]).not.toBe(own.metadata.annotations?.[byHash]);
+  for (const { metadata } of [built, own]) delete metadata.annotations?.[byHash];
+  expect(built).toEqual(own);
+});
+
+test("other containers run beside the agent", () => {
+  const { spec } = build(check({ spec: { containers: [{ name: "logs", image: "logs:1" }] } }));
+  expect(spec?.containers.map(({ name }) => name)).toEqual(["agent", "logs"]);
+});
+
+test("a region adds to where all browsers may run", () => {
+  const template = check({
+    spec: {
+      nodeSelector: { pool: "browsers", zone: "any" },
+      tolerations: [{ key: "browsers" }],
+      affinity: { podAntiAffinity: {} },
+    },
+    regions: {
+      "eu-west": {
+        nodeSelector: { zone: "eu-west-1a" },
+        tolerations: [{ key: "eu" }],
+        affinity: { nodeAffinity: {} },
+        topologySpreadConstraints: [{ topologyKey: "zone" }],
+      },
+    },
+  });
+  expect(build(template, { region: "eu-west" }).spec).toMatchObject({
+    nodeSelector: { pool: "browsers", zone: "eu-west-1a" },
+    tolerations: [{ key: "browsers" }, { key: "eu" }],
+    affinity: { podAntiAffinity: {}, nodeAffinity: {} },
+    topologySpreadConstraints: [{ topologyKey: "zone" }],
+  });
+  const elsewhere = build(template, { region: "us-west" }).spec;
+  expect(elsewhere).toMatchObject({ nodeSelector: { pool: "browsers", zone: "any" }, tolerations: [{}] });
+  expect(elsewhere).not.toHaveProperty("topologySpreadConstraints");
+});
+
+test.each([
+  ["an unknown field of a pod's spec", { spec: { nodeSelectr: {} } }, /template\.yaml: spec: .*nodeSelectr/],
+  ["a field of the wrong type", { spec: { tolerations: {} } }, /spec\.tolerations: .*array/],
+  [
+    "a nameless variable",
+    { spec: { containers: [{ name: "agent", env: [{}] }] } },
+    /spec\.containers\.0\.env\.0\.name/,
+  ],
+  ["a region that there is not", { regions: { mars: {} } }, /regions\.?.*mars/],
+  ["a field that is no template's", { image: "x" }, /image/],
+  ["no mapping", ["x"], /the document: .*object/],
+])("a template with %s is refused by name", (_, value, message) => {
+  expect(() => check(value)).toThrow(message);
+});
+
+// POOL-21, POOL-PATCH-13
+test("a headful browser has the memory of its pool, a headless one that of the template", () => {
+  const template = check({
+    spec: {
+      containers: [{ name: "agent", resources: { requests: { cpu: "1" }, limits: { memory: "2Gi", cpu: "4" } } }],
+    },
+  });
+  const resources = (spec: object) => agentOf(build(template, spec))?.resources;
+  expect(resources({ headless: true })).toEqual({ requests: { cpu: "1" }, limits: { memory: "2Gi", cpu: "4" } });
+  expect(resources({})).toEqual({ requests: { cpu: "1" }, limits: { memory: "8Gi", cpu: "4" } });
+  expect(resources({ memory: "16GiB" })).toEqual({ requests: { cpu: "1" }, limits: { memory: "16Gi", cpu: "4" } });
+  expect(agentOf(build())?.resources).toEqual({ limits: { memory: "8Gi" } });
+});
+
+// POOL-21
+test("the limits that the installation sets for headful browsers win", () => {
+  const template = check({ memory: { "8GiB": "3Gi" } });
+  const limits = (spec: object) => agentOf(build(template, spec))?.resources?.limits;
+  expect(limits({})).toEqual({ memory: "3Gi" });
+  expect(limits({ memory: "16GiB" })).toEqual({ memory: "16Gi" });
+  expect(limits({ headless: true })).toBeUndefined();
+});
+
+// BROWSER-23
+test("only a browser with a GPU asks for one, and runs where the installation has them", () => {
+  const template = check({
+    spec: {
+      nodeSelector: { pool: "browsers" },
+      tolerations: [{ key: "browsers" }],
+      containers: [{ name: "agent", resources: { limits: { memory: "2Gi" } }, volumeMounts: [{ name: "shm" }] }],
+    },
+    gpu: {
+      resource: "nvidia.com/gpu",
+      nodeSelector: { gpu: "yes" },
+      tolerations: [{ key: "nvidia.com/gpu" }],
+      runtimeClassName: "nvidia",
+    },
+  });
+  const pool = owner();
+  const settings = { image: "browser:1", agentPublicKey: "key", template };
+  const pod = buildPod({ ...pool, spec: { ...pool.spec, gpu: true } }, { suffix: "bcdfghjk" }, settings);
+  expect(pod.spec).toMatchObject({
+    nodeSelector: { pool: "browsers", gpu: "yes" },
+    tolerations: [{ key: "browsers" }, { key: "nvidia.com/gpu" }],
+    runtimeClassName: "nvidia",
+  });
+  expect(agentOf(pod)).toMatchObject({
+    resources: { limits: { memory: "8Gi", "nvidia.com/gpu": "1" } },
+    volumeMounts: [{ name: "shm" }],
+  });
+  const without = build(template);
+  expect(JSON.stringify(without)).not.toContain("nvidia");
+  expect(without.spec?.nodeSelector).toEqual({ pool: "browsers" });
+});
+
+test("a template for GPUs names the resource", () => {
+  expect(() => check({ gpu: { runtimeClassName: "nvidia" } })).toThrow(/gpu.resource/);
+});

@@ -1,0 +1,61 @@
+import { authConnectionKind } from "../../features/vaults/connections/auth-connection.ts";
+import { vaultKind } from "../../features/vaults/vault.ts";
+import { invalidInput } from "../../platform/base/errors.ts";
+import type { Namespace } from "../../platform/kube/objects.ts";
+import { namespaces } from "../../platform/kube/resource-type.ts";
+import type { Limits } from "../config/config.ts";
+import { boundedCap, defaultCapAnnotation, readCap } from "../model/settings/session-caps.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+export type OrganizationLimits = {
+  /** Limit for the browsers of all projects together, pooled and on demand, from the configuration. */
+  maxConcurrentSessions: number;
+  /** Cap of each project without its own cap; undefined: none. Never above the organization's limit. */
+  defaultProjectMaxConcurrentSessions: number | undefined;
+};
+
+/** How many objects all projects have together. */
+export type OrganizationUse = { authConnections: number; vaults: number };
+
+type Deps = Pick<ServiceDeps, "kube" | "config">;
+
+const limitsOf = (
+  namespace: Namespace | undefined,
+  { pooledSessions, onDemandSessions }: Limits,
+): OrganizationLimits => {
+  const maxConcurrentSessions = pooledSessions + onDemandSessions;
+  const cap = readCap(namespace?.metadata.annotations?.[defaultCapAnnotation]);
+  return {
+    maxConcurrentSessions,
+    defaultProjectMaxConcurrentSessions: boundedCap(cap, maxConcurrentSessions),
+  };
+};
+
+/** Counts the objects by one small read of each kind. */
+export const fetchOrganizationUse = async ({ kube }: Pick<ServiceDeps, "kube">): Promise<OrganizationUse> => {
+  const [authConnections, vaults] = await Promise.all([kube.count(authConnectionKind), kube.count(vaultKind)]);
+  return { authConnections, vaults };
+};
+
+/** Fetches the limits with one read. */
+export const fetchOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
+  limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits);
+
+/** `defaultCap`: 0 and null remove the default, undefined keeps it. Throws `bad_request` above the organization's limit. */
+export const updateOrganizationLimits = async (
+  defaultCap: number | null | undefined,
+  { kube, config }: Deps,
+): Promise<OrganizationLimits> => {
+  if (defaultCap === undefined) return fetchOrganizationLimits({ kube, config });
+  const total = config.limits.pooledSessions + config.limits.onDemandSessions;
+  if (defaultCap !== null && defaultCap > total)
+    throw invalidInput([
+      {
+        path: "default_project_max_concurrent_sessions",
+        message: `must not be above the organization's limit of ${total}`,
+      },
+    ]);
+  const annotations = { [defaultCapAnnotation]: defaultCap ? String(defaultCap) : null };
+  const written = await kube.patch(namespaces, { name: config.systemNamespace }, { metadata: { annotations } });
+  return limitsOf(written, config.limits);
+};

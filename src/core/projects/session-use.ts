@@ -1,0 +1,54 @@
+import { refusalIn } from "../../platform/kinds/conditions.ts";
+import type { NamespacedObject } from "../../platform/kube/objects.ts";
+import { type Browser, isOver } from "../model/browsers/browser.ts";
+import { presentSize, promisedSize } from "../model/pools/pool-size.ts";
+import type { SessionCounts, SessionUse } from "../model/sessions/session-room.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { fetchOrganizationLimits } from "./organization-limits.ts";
+import { projectSessionLimit } from "./project-limits.ts";
+import type { Project } from "./projects.ts";
+
+/** Objects of this age may be reserved still (src/core/reservations/session-room.ts), ms; clocks may differ by the rest. */
+const mayBeReservedMs = 60_000;
+
+/** A browser that the operator refused runs only when there is room for it. */
+const runs = (browser: Browser): boolean =>
+  !isOver(browser) && (browser.status?.pod !== undefined || !refusalIn(browser.status?.conditions));
+
+type Deps = Pick<ServiceDeps, "kube" | "config" | "browsers" | "pools" | "analysisSettings">;
+
+/** Browsers of trials run on capacity of their own. */
+const isCallers = ({ metadata }: Browser, { analysisSettings }: Deps): boolean =>
+  metadata.namespace !== analysisSettings?.namespace;
+
+const countsOf = ({ namespace }: Project, { pools, browsers }: Deps): SessionCounts => {
+  const isHere = ({ metadata }: NamespacedObject): boolean => metadata.namespace === namespace;
+  return {
+    pooled: pools.list().reduce((sum, pool) => sum + (isHere(pool) ? presentSize(pool) : 0), 0),
+    onDemand: browsers.list().filter((browser) => isHere(browser) && runs(browser)).length,
+  };
+};
+
+/** What the project and the organization use now, by this replica's copies, and what they may use. */
+export const sessionUse = async (project: Project, deps: Deps): Promise<SessionUse> => {
+  const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits(deps);
+  return {
+    cap: projectSessionLimit(project, defaultProjectMaxConcurrentSessions),
+    inProject: countsOf(project, deps),
+    onDemandInAll: deps.browsers.list().filter((browser) => runs(browser) && isCallers(browser, deps)).length,
+    limits: deps.config.limits,
+  };
+};
+
+/** The id under which a pool of this size is reserved. */
+export const reservedPool = ({ name, size }: { name: string; size: number }): string => `${name}:${size}`;
+
+/** The ids of what the copies show and what may be reserved still. */
+export const countedSessions = ({ browsers, pools }: Pick<ServiceDeps, "browsers" | "pools">): string[] => {
+  const sinceMs = Date.now() - mayBeReservedMs;
+  const young = browsers.list().filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") > sinceMs);
+  return [
+    ...young.map(({ metadata }) => metadata.name),
+    ...pools.list().map(({ metadata, spec }) => reservedPool({ name: metadata.name, size: promisedSize(spec) })),
+  ];
+};

@@ -1,0 +1,102 @@
+import type { KeyObject } from "node:crypto";
+import type { PolicyReader } from "../features/policies/policy-reader.ts";
+import type { CachedProfiles } from "../features/profiles/cached-profiles.ts";
+import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
+import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
+import type { ReplayParts } from "../features/recordings/recordings.ts";
+import type { SiteAnalysis } from "../features/sites/analyses/site-analysis.ts";
+import type { AnalysisSettings } from "../features/sites/rules/analysis-settings.ts";
+import type { SiteIndex } from "../features/sites/site-index.ts";
+import type { SiteReports } from "../features/sites/site-reports.ts";
+import type { ExportResults } from "../features/telemetry/export-results.ts";
+import type { TelemetryParts } from "../features/telemetry/telemetry-parts.ts";
+import type { ItemEvents } from "../features/vaults/items/item-events.ts";
+import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
+import type { Logger } from "../platform/base/log.ts";
+import type { BlobStore } from "../platform/blobs/blob-store.ts";
+import type { Kube } from "../platform/kube/client.ts";
+import type { Reflector } from "../platform/kube/reflector.ts";
+import type { Locks } from "../platform/redis/locks.ts";
+import type { SecretsKeys } from "../platform/secrets/secrets-key.ts";
+import type { ApiKeys } from "./api-keys/api-keys.ts";
+import type { Config } from "./config/config.ts";
+import type { AbandonedSessions } from "./leases/abandoned-sessions.ts";
+import type { AgentClient } from "./leases/agent/agent-client.ts";
+import type { AgentStreams } from "./leases/agent/agent-stream.ts";
+import type { SetupClient } from "./leases/agent/setup-client.ts";
+import type { EndedLeases } from "./leases/ended-leases.ts";
+import type { Grants } from "./leases/grants.ts";
+import type { LeaseStore } from "./leases/lease-store.ts";
+import type { NamesWhole } from "./leases/names-whole.ts";
+import type { ReturningBrowsers } from "./leases/returning-browsers.ts";
+import type { ApiMetrics } from "./metrics/api-metrics.ts";
+import type { Browser } from "./model/browsers/browser.ts";
+import type { BrowserPool } from "./model/pools/browser-pool.ts";
+import type { WatchedObjects } from "./objects/watched-objects.ts";
+import type { CallerLimits } from "./projects/caller-limits.ts";
+import type { Projects } from "./projects/projects.ts";
+import type { AgentKeys } from "./protocol/agent-key.ts";
+import type { AgentTokens } from "./protocol/agent-token.ts";
+import type { SessionNames } from "./reservations/session-names.ts";
+import type { SessionRoom } from "./reservations/session-room.ts";
+import type { AbandonedBrowsers } from "./sessions/abandoned-browsers.ts";
+
+/** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
+export type ServiceDeps = {
+  config: Config;
+  kube: Kube;
+  /** All pools of the organization. The copy may be a moment behind, so use it only for facts that are checked elsewhere too. */
+  pools: WatchedObjects<BrowserPool>;
+  /** All on-demand browsers of the organization, also those that ended within the last day. */
+  browsers: WatchedObjects<Browser>;
+  /** What the config registry knows. */
+  sites: SiteIndex;
+  /** All analyses of sites. The copy may be a moment behind. */
+  analyses: Reflector<SiteAnalysis>;
+  /** How sites are analyzed; undefined: none is. */
+  analysisSettings: AnalysisSettings | undefined;
+  /** Chrome policies that are kept outside their pools. */
+  policies: PolicyReader;
+  projects: Projects;
+  profiles: CachedProfiles;
+  apiKeys: ApiKeys;
+  callerLimits: CallerLimits;
+  store: LeaseStore;
+  endedLeases: EndedLeases;
+  agents: AgentClient;
+  grants: Grants;
+  abandonedSessions: AbandonedSessions;
+  abandonedBrowsers: AbandonedBrowsers;
+  returningBrowsers: ReturningBrowsers;
+  /** Where sessions report what they reach. */
+  siteReports: SiteReports;
+  setupClient: SetupClient;
+  agentStreams: AgentStreams;
+  names: SessionNames;
+  namesWhole: NamesWhole;
+  locks: Locks;
+  sessionRoom: SessionRoom;
+  itemEvents: ItemEvents;
+  /** What came of the requests to telemetry destinations. */
+  exportResults: ExportResults;
+  telemetry: TelemetryParts;
+  replays: ReplayParts;
+  /** The contents of profiles and extensions. */
+  blobs: BlobStore;
+  /** Encrypt the contents of the Secrets of credentials, proxies and telemetry destinations. */
+  secretsKeys: SecretsKeys;
+  /** The gateways of the installation's provider of proxies. */
+  proxyProvider: ProxyProvider;
+  proxyChecks: ProxyChecks;
+  /** Of the endpoints of telemetry destinations. */
+  destinationJudge: NetworkJudge;
+  /** Signs sessions' tokens (src/core/protocol/session-token.ts). */
+  signingKey: KeyObject;
+  /** The public half of `signingKey`. */
+  verifyKey: KeyObject;
+  agentTokens: AgentTokens;
+  /** Check that agents answer, and nobody else (src/core/protocol/agent-proof.ts). */
+  agentKeys: AgentKeys;
+  metrics: ApiMetrics;
+  log: Logger;
+};

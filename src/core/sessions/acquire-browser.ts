@@ -1,0 +1,171 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { sessionReport } from "../../features/sites/session-report.ts";
+import { AppError, invalidInput } from "../../platform/base/errors.ts";
+import { wireName } from "../../platform/kinds/identity.ts";
+import { fromWire } from "../../platform/kinds/wire.ts";
+import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import { wireProblems } from "../../platform/rules/problem.ts";
+import type { Config } from "../config/config.ts";
+import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
+import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
+import type { AcquireResult } from "../metrics/api-metrics.ts";
+import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
+import { defaultAcquireTimeoutSeconds, type Fill } from "../model/pools/fill-pacing.ts";
+import { largestSize } from "../model/pools/pool-size.ts";
+import type { AcquireBrowser, Session } from "../model/sessions/session-wire.ts";
+import { referencesOf } from "../model/settings/references.ts";
+import { Telemetry } from "../model/settings/telemetry.ts";
+import { mergeTelemetry } from "../model/settings/telemetry-merge.ts";
+import { requireReferences } from "../objects/references.ts";
+import { requireFeatures } from "../objects/require-features.ts";
+import { newSessionId } from "../objects/session-id.ts";
+import { cachedOrFetchedPool } from "../pools/api/fetch-pool.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
+import { sessionAnswer } from "./session-answer.ts";
+import { startFailureOfPool } from "./start-failure.ts";
+
+type AcquireInput = {
+  idOrName: string;
+  request: AcquireBrowser;
+  project: Project;
+  /** The API key that asks. */
+  keyId: string;
+  baseUrl: string;
+};
+
+/** Time after which a caller that found no place in the queue may try again, s. */
+const queueRetrySeconds = 1;
+
+const queueIsFull = (hasPlace: boolean, { config, callerLimits }: ServiceDeps): AppError => {
+  const { key, project } = config.callers.waitingAcquires;
+  const message = hasPlace
+    ? `${project} callers wait for a browser of this pool already; wait for their answers`
+    : `too many callers wait for browsers: an API key may have ${key}, a project ${project}; wait for their answers`;
+  return callerLimits.refusal("waiting_acquires", message, queueRetrySeconds);
+};
+
+/** The whole of an autoscaled pool is its `max`, of which the fill rate is a percentage. */
+const fillOf = ({ fillRatePerMinute, ...spec }: BrowserPoolSpec): Fill => ({
+  size: largestSize(spec),
+  fillRatePerMinute,
+});
+
+const sessionRequest = (
+  pool: BrowserPool,
+  request: AcquireBrowser,
+  project: Project,
+  { limits }: Config,
+): SessionRequest => {
+  const name = wireName(pool);
+  const { timeoutSeconds, maxSessionSeconds = limits.sessionSeconds } = pool.spec;
+  return {
+    timeout_seconds: timeoutSeconds,
+    max_session_seconds: Math.min(maxSessionSeconds, limits.sessionSeconds),
+    pool: { id: pool.metadata.name, uid: pool.metadata.uid, ...(name && { name }) },
+    project: project.id,
+    ...(request.name && { name: request.name }),
+    ...(request.tags && { tags: request.tags }),
+    ...(request.start_url && { start_url: request.start_url }),
+    ...(request.telemetry && { telemetry: request.telemetry }),
+  };
+};
+
+const checkTelemetry = async (
+  pool: BrowserPool,
+  { request, project }: AcquireInput,
+  deps: ServiceDeps,
+): Promise<void> => {
+  if (!request.telemetry) return;
+  const telemetry = fromWire(Telemetry, request.telemetry);
+  const merged = mergeTelemetry(pool.spec.telemetry, telemetry);
+  if (!merged.ok) throw invalidInput(wireProblems(BrowserPoolSpec, merged.problems));
+  await requireReferences(referencesOf({ telemetry }), project, deps);
+};
+
+const reportOf = ({ spec }: BrowserPool, { request, project }: AcquireInput, deps: ServiceDeps) =>
+  request.report_outcome ? sessionReport(spec, project.namespace, deps) : undefined;
+
+const results = { held: "granted", timeout: "timeout", full: "refused", draining: "refused" } as const;
+
+const measured = async (
+  work: () => Promise<Acquired>,
+  { metrics }: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Acquired> => {
+  const startMs = performance.now();
+  let result: AcquireResult = "error";
+  try {
+    const acquired = await work();
+    result = results[acquired.kind];
+    return acquired;
+  } catch (error) {
+    if (signal.aborted) result = "cancelled";
+    else if (error instanceof AppError && error.code === "browser_not_started") result = "refused";
+    throw error;
+  } finally {
+    metrics.acquires.inc({ result });
+    metrics.acquireWait.observe({ result }, (performance.now() - startMs) / 1000);
+  }
+};
+
+/** Makes the answer for a lease while its agent binds it. It begins in the next turn of the event loop, after the bind was sent. */
+const prepareAnswer = (
+  lease: LeaseRecord,
+  baseUrl: string,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Session> => {
+  const answer = nextTurn().then(() => retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal));
+  // Errors are handled after the bind.
+  answer.catch(() => undefined);
+  return answer;
+};
+
+/**
+ * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait timed out.
+ * `signal`: aborted when the caller is gone; then no browser stays taken.
+ */
+export const acquireBrowser = async (
+  input: AcquireInput,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<HandedOut | undefined> => {
+  const { idOrName, request, project, keyId, baseUrl } = input;
+  const pool = await cachedOrFetchedPool(idOrName, project, deps);
+  await checkTelemetry(pool, input, deps);
+  requireFeatures({ reportOutcome: request.report_outcome }, deps);
+  const poolUid = pool.metadata.uid;
+  const owner = { poolUid, session: newSessionId(poolUid) };
+  const acquire = async (): Promise<Session | undefined> => {
+    const waitSeconds = request.acquire_timeout_seconds ?? defaultAcquireTimeoutSeconds(fillOf(pool.spec));
+    let prepared: Promise<Session> | undefined;
+    const report = await reportOf(pool, input, deps);
+    // Without a place the caller gets a browser that is idle now, or none.
+    const place = deps.callerLimits.enterQueue({ keyId, projectId: project.id });
+    const wanted = {
+      ...owner,
+      request: { ...sessionRequest(pool, request, project, deps.config), ...(report && { report }) },
+      waitMs: waitSeconds * 1000,
+      // The pool may be changed while the caller waits.
+      takesKept: () => (deps.pools.get(pool.metadata) ?? pool).spec.reusePolicy === "keep",
+      mostWaiting: place ? deps.config.callers.waitingAcquires.project : 0,
+      whileBinding(lease: LeaseRecord) {
+        prepared = prepareAnswer(lease, baseUrl, deps, signal);
+      },
+    };
+    const failure = startFailureOfPool(pool, deps);
+    const until = AbortSignal.any([signal, failure.signal]);
+    try {
+      const acquired = await measured(() => acquireLease(wanted, deps, until), deps, signal);
+      if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
+      if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
+      return acquired.kind === "held" ? await answerHeld(prepared, owner, deps, signal) : undefined;
+    } finally {
+      failure.stop();
+      place?.();
+    }
+  };
+  return handOut({ owner, name: request.name, project }, acquire, deps, signal);
+};

@@ -1,0 +1,101 @@
+import { LRUCache } from "lru-cache";
+import { AppError } from "../../platform/base/errors.ts";
+import type { AgentPlace } from "../leases/agent/agent-call.ts";
+import { type LeaseRecord, requestOf } from "../leases/records.ts";
+import { refuseWhileRecovering } from "../pools/api/refuse-while-recovering.ts";
+import { readOnlyView, sessionHeader, viewHeader } from "../protocol/agent-api.ts";
+import { isUpgradeBy, type UpgradeAnswer } from "../protocol/agent-key.ts";
+import type { UpgradePath } from "../protocol/agent-proof.ts";
+import { type SessionClaims, verifyLiveViewToken, verifySessionToken } from "../protocol/session-token.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+
+/**
+ * The agent of a session, the path there, the headers that it requires on the upgrade, and the session's project. `isGenuine`: whether
+ * the answer to that upgrade came from the agent; until then nothing of the client may be sent.
+ */
+export type SessionTarget = {
+  agent: AgentPlace;
+  path: UpgradePath;
+  headers: Record<string, string>;
+  projectId: string;
+  isGenuine(answer: UpgradeAnswer): boolean;
+};
+
+type AuthorizeSessionDeps = Pick<
+  ServiceDeps,
+  "store" | "pools" | "browsers" | "agentTokens" | "agentKeys" | "verifyKey" | "signingKey"
+>;
+
+export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
+
+/**
+ * Sessions of each store that were found to be over, for a second: a token outlives its session, and whoever sends it again and again
+ * needs no key. No session begins anew.
+ */
+const overOf = new WeakMap<object, LRUCache<string, true>>();
+
+const knownOver = (store: object): LRUCache<string, true> => {
+  const known = overOf.get(store) ?? new LRUCache<string, true>({ max: 10_000, ttl: 1000 });
+  overOf.set(store, known);
+  return known;
+};
+
+const sessionOver = (sessionId: string): AppError => new AppError("not_found", `session ${sessionId} has ended`);
+
+/** The session of a token's claims. Throws as `authorizeSession`. */
+const sessionOf = async (
+  sessionId: string,
+  claims: SessionClaims | undefined,
+  { store, pools, browsers }: Pick<AuthorizeSessionDeps, "store" | "pools" | "browsers">,
+): Promise<SessionByToken> => {
+  if (claims?.sessionId !== sessionId)
+    throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
+  const { poolUid, isOver = false } = claims;
+  const over = knownOver(store);
+  const key = `${poolUid}/${sessionId}`;
+  if (isOver || over.has(key)) throw sessionOver(sessionId);
+  const lease = await store.lease(poolUid, sessionId);
+  if (!lease) {
+    const owners = [...pools.list(), ...browsers.list()].filter(({ metadata }) => metadata.uid === poolUid);
+    await refuseWhileRecovering(sessionId, owners, { store });
+    over.set(key, true);
+    throw sessionOver(sessionId);
+  }
+  const { project: projectId } = requestOf(lease);
+  return { lease, poolUid, projectId };
+};
+
+/** The session that a token is for. Throws as `authorizeSession`. */
+export const sessionByToken = async (
+  { sessionId, token }: { sessionId: string; token: string },
+  deps: Pick<AuthorizeSessionDeps, "store" | "pools" | "browsers" | "verifyKey">,
+): Promise<SessionByToken> => sessionOf(sessionId, await verifySessionToken(deps.verifyKey, token), deps);
+
+/** What a caller asks for. `readOnly`: it wants no more than to watch, whatever its token allows. */
+export type AskedSession = { sessionId: string; token: string; path: UpgradePath; readOnly: boolean };
+
+const claimsOf = async ({ token, path, readOnly }: AskedSession, { verifyKey, signingKey }: AuthorizeSessionDeps) => {
+  if (path !== "/view") return { claims: await verifySessionToken(verifyKey, token), headers: {} };
+  const claims = await verifyLiveViewToken(signingKey, token);
+  return { claims, headers: readOnly || claims?.readOnly ? { [viewHeader]: readOnlyView } : {} };
+};
+
+/**
+ * Checks the token of a session, or of its live view, and returns the address of its browser. Throws `unauthorized` for a token of another
+ * session or for something else, `not_found` when the session has ended, and `unavailable` while that is unknown.
+ */
+export const authorizeSession = async (asked: AskedSession, deps: AuthorizeSessionDeps): Promise<SessionTarget> => {
+  const { agentTokens, agentKeys } = deps;
+  const { sessionId, path } = asked;
+  const { claims, headers } = await claimsOf(asked, deps);
+  const { lease, projectId } = await sessionOf(sessionId, claims, deps);
+  const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
+  const challenge = agentKeys.challenge(lease.pod);
+  return {
+    agent: { browser: lease.browser, pod: lease.pod, address: lease.address },
+    path,
+    headers: { ...challenge.headers, ...headers, authorization, [sessionHeader]: sessionId },
+    projectId,
+    isGenuine: (answer) => isUpgradeBy(challenge, answer, path),
+  };
+};

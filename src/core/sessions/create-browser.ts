@@ -1,0 +1,162 @@
+import { sessionReport } from "../../features/sites/session-report.ts";
+import { AppError, invalidInput } from "../../platform/base/errors.ts";
+import { refusalIn, startFailureIn } from "../../platform/kinds/conditions.ts";
+import { drainFinalizer } from "../../platform/kinds/finalizers.ts";
+import { wireName } from "../../platform/kinds/identity.ts";
+import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import { acquireLease } from "../leases/acquire-lease.ts";
+import { type Browser, type BrowserSpec, browserKind, isOver } from "../model/browsers/browser.ts";
+import { createBrowser as newBrowser } from "../model/browsers/browser-create.ts";
+import type { CreateBrowser } from "../model/browsers/browser-wire.ts";
+import { onDemandPoolSpec } from "../model/browsers/on-demand-pool.ts";
+import { onDemandRequest } from "../model/browsers/on-demand-request.ts";
+import { sessionTooLong } from "../model/sessions/session-limit.ts";
+import { noOnDemandRoom, onDemandRoom } from "../model/sessions/session-room.ts";
+import { type Reference, referencesOf } from "../model/settings/references.ts";
+import { newId } from "../objects/new-id.ts";
+import { requireReferences } from "../objects/references.ts";
+import { requireFeatures } from "../objects/require-features.ts";
+import type { Project } from "../projects/projects.ts";
+import { countedSessions, sessionUse } from "../projects/session-use.ts";
+import type { Reservation } from "../reservations/session-room.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import type { HandedOut } from "./hand-out.ts";
+import { serveFromPool } from "./serve-from-pool.ts";
+import { sessionAnswer } from "./session-answer.ts";
+import { reserveSessionName } from "./session-name.ts";
+import { notStarted, type StartFailure, startFailureError } from "./start-failure.ts";
+
+/** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
+const startWaitMs = 185_000;
+
+/** The references of a spec. A proxy that was given as `proxy: {id}` is named that way. */
+const referencesAsGiven = ({ proxy }: CreateBrowser, spec: BrowserSpec): Reference[] =>
+  referencesOf(spec).map((reference) =>
+    proxy?.id && reference.path[0] === "proxyId" ? { ...reference, path: ["proxy", "id"] } : reference,
+  );
+
+const noRoom = (message: string, { metrics }: ServiceDeps): AppError => {
+  metrics.limited.inc({ limit: "sessions" });
+  return new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
+};
+
+/**
+ * Reserves room for the browser of this name in the project and the organization; returns how to give it back. Throws
+ * `too_many_requests`.
+ */
+const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): Promise<() => Promise<void>> => {
+  const use = await sessionUse(project, deps);
+  const room = onDemandRoom(use);
+  if (room.project === 0 || room.organization === 0) throw noRoom(noOnDemandRoom(use, room), deps);
+  const reservation: Reservation = { projectId: project.id, id: name, sessions: 1, kind: "browser" };
+  const free = (): Promise<void> => deps.sessionRoom.free(reservation).catch(() => undefined);
+  const seen = { ...room, counted: countedSessions(deps) };
+  const isReserved = await retryBriefly(() => deps.sessionRoom.reserve(reservation, seen)).catch((error: unknown) => {
+    // The caller waits no longer for it.
+    void free();
+    throw error;
+  });
+  if (isReserved) return free;
+  throw noRoom("others start browsers now, and there is no room for one more", deps);
+};
+
+/** Aborted when the operator reports that the browser is refused, failed, ended or can't be made, or when the object is deleted. */
+const failureOf = (made: Browser, deps: ServiceDeps): StartFailure => {
+  const failed = new AbortController();
+  const { uid } = made.metadata;
+  const look = (browser: Browser): void => {
+    const refusal = refusalIn(browser.status?.conditions);
+    const failure = startFailureIn(browser.status?.conditions);
+    // The operator's copies may be a moment behind: the request has asked for the objects that it refers to.
+    if (refusal && refusal.reason !== "ReferenceNotFound") failed.abort(noRoom(refusal.message, deps));
+    else if (failure) failed.abort(startFailureError(failure));
+    else if (isOver(browser)) failed.abort(notStarted(browser.status?.message ?? "it ended at once"));
+    else if (browser.metadata.deletionTimestamp) failed.abort(notStarted("it was deleted"));
+  };
+  const stop = deps.browsers.listen(uid, look);
+  // The watch may have shown the operator's word before this process had the answer to its own write.
+  const known = deps.browsers.get(made.metadata);
+  if (known?.metadata.uid === uid) look(known);
+  return { signal: failed.signal, stop };
+};
+
+/** Deletes the browser, its name and its session, in the background what fails at first. */
+const undo = async (
+  browser: Browser,
+  { kube, names, abandonedSessions, abandonedBrowsers }: ServiceDeps,
+  project: Project,
+): Promise<void> => {
+  const { metadata, spec } = browser;
+  const poolUid = metadata.uid;
+  abandonedSessions.add(poolUid, metadata.name);
+  if (spec.name) await names.free(project.id, spec.name, { poolUid, session: metadata.name }).catch(() => undefined);
+  await retryBriefly(() => kube.delete(browserKind, metadata, { uid: poolUid })).catch(() =>
+    abandonedBrowsers.add(metadata),
+  );
+};
+
+/**
+ * Gives out a browser for one session, of a pool that serves on demand or started now, and returns when its lease is bound. Throws
+ * `bad_request`, `not_found` for a reference, `name_taken`, `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted
+ * when the caller is gone; then it undoes everything.
+ */
+export const createBrowser = async (
+  { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<HandedOut> => {
+  const created = newBrowser(request);
+  if (!created.ok) throw invalidInput(created.problems);
+  const { spec } = created;
+  requireFeatures(spec, deps);
+  const tooLong = sessionTooLong(spec, deps.config.limits.sessionSeconds);
+  if (tooLong) throw invalidInput([tooLong]);
+  await requireReferences(referencesAsGiven(request, spec), project, deps);
+  const served = await serveFromPool({ spec, project, baseUrl }, deps, signal);
+  deps.metrics.onDemand.inc({ source: served ? "pool" : "start" });
+  if (served) return served;
+  // With its finalizer, which the operator would else add before it starts anything.
+  const metadata = { name: newId(), namespace: project.namespace, finalizers: [drainFinalizer] };
+  const free = await reserveRoom(metadata.name, project, deps);
+  const browser = await deps.kube.create(browserKind, { metadata, spec }).catch(async (error: unknown) => {
+    // Then nobody knows whether it is there.
+    if (error instanceof AppError && error.code === "unavailable")
+      deps.abandonedBrowsers.add(metadata, { inDoubt: true });
+    await free();
+    throw error;
+  });
+  deps.browsers.put(browser);
+  const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
+  const allowedSeconds = deps.config.limits.sessionSeconds;
+  const failure = failureOf(browser, deps);
+  const reserveName = () => reserveSessionName(spec.name, { owner, projectId: project.id }, deps, signal);
+  try {
+    await reserveName();
+    const report = spec.reportOutcome
+      ? await sessionReport(onDemandPoolSpec(spec), project.namespace, deps)
+      : undefined;
+    const wanted = {
+      ...owner,
+      request: onDemandRequest(spec, {
+        owner: { id: owner.session, uid: owner.poolUid },
+        name: wireName(browser),
+        ...{ project: project.id, allowedSeconds, report },
+      }),
+      waitMs: startWaitMs,
+    };
+    const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
+    if (acquired.kind !== "held") throw notStarted("it was not up in time");
+    // Until its take the session was not alive, so another caller may have got its name.
+    await reserveName();
+    const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
+    signal.throwIfAborted();
+    if (session.telemetry) deps.telemetry.collector.collect(owner);
+    return { session, takeBack: () => void undo(browser, deps, project) };
+  } catch (error) {
+    await undo(browser, deps, project);
+    await free();
+    throw error;
+  } finally {
+    failure.stop();
+  }
+};

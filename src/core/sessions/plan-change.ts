@@ -1,0 +1,80 @@
+/** What must be known before a running browser is changed: all checks, and what its agent needs. Nothing has changed yet. */
+
+import { openParentProxy } from "../../features/proxies/open-parent-proxy.ts";
+import type { WebProxy } from "../../features/proxies/proxy.ts";
+import { AppError } from "../../platform/base/errors.ts";
+import type { Selector } from "../../platform/kinds/selector.ts";
+import { requestOf, type SessionRequest } from "../leases/records.ts";
+import type { RunningChange } from "../model/browsers/browser-update.ts";
+import { referencesOf, resolveReferences } from "../model/settings/references.ts";
+import { fetchReferenced, requireReferences } from "../objects/references.ts";
+import { requireFeatures } from "../objects/require-features.ts";
+import type { Project } from "../projects/projects.ts";
+import type { BrowserChange } from "../protocol/browser-change.ts";
+import type { ParentProxy } from "../protocol/browser-setup.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { contentsOf, profileOf, type StoredArchive } from "../setups/read-setup.ts";
+import type { FoundSession } from "./find-session.ts";
+import { configOf } from "./session-config.ts";
+
+export type PlannedChange = {
+  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile">;
+  /** The archive of the profile, if anything is saved in it. */
+  archive: StoredArchive | undefined;
+  /** For the session's record. */
+  changed: NonNullable<SessionRequest["changed"]>;
+};
+
+const nameOf = ({ id, name }: Partial<Selector>): string => name ?? id ?? "";
+
+/** Throws `conflict` for a session that has a profile already. */
+export const refuseSecondProfile = async (
+  { lease, poolUid }: FoundSession,
+  { profile }: Pick<RunningChange, "profile">,
+  deps: ServiceDeps,
+): Promise<void> => {
+  if (!profile) return;
+  const { changed } = requestOf(lease);
+  const present = changed?.profile ?? (await configOf(lease, poolUid, deps))?.profile;
+  if (present)
+    throw new AppError(
+      "conflict",
+      `profile: the session has the profile ${nameOf(present)} already; start another browser with ${nameOf(profile)}`,
+    );
+};
+
+/** Throws `conflict`, `not_found` for what is named and not there, and `not_supported_here`. */
+export const planChange = async (
+  change: RunningChange,
+  found: FoundSession,
+  project: Project,
+  deps: ServiceDeps,
+): Promise<PlannedChange> => {
+  const { viewport, profile, proxyId } = change;
+  requireFeatures({ ...(proxyId && { proxyId }) }, deps);
+  const references = referencesOf({ ...(profile && { profile }), ...(proxyId && { proxyId }) });
+  await requireReferences(references, project, deps);
+  await refuseSecondProfile(found, change, deps);
+  const objects = await fetchReferenced(references, project, deps);
+  const ids = resolveReferences({ ...(profile && { profile }), ...(proxyId && { proxyId }) }, objects);
+  const open = async (): Promise<ParentProxy | null> => {
+    const proxy = objects.Proxy?.find(({ metadata }) => metadata.name === ids.proxyId) as WebProxy | undefined;
+    if (!proxy) throw new AppError("not_found", `proxy_id: no proxy with id ${proxyId} in this project`);
+    return openParentProxy(proxy, found.lease.browser, deps);
+  };
+  const archive = profile && contentsOf(profileOf(objects, ids.profileId));
+  return {
+    archive,
+    wanted: {
+      ...(viewport && { viewport }),
+      ...(proxyId !== undefined && { proxy: proxyId === "" ? null : await open() }),
+      ...(profile && { profile: archive ? { archive: { sha256: archive.sha256, bytes: archive.bytes } } : {} }),
+    },
+    changed: {
+      ...(viewport && { viewport }),
+      // By its id: its name may change.
+      ...(profile && ids.profileId && { profile: { id: ids.profileId } }),
+      ...(proxyId !== undefined && { proxy_id: proxyId }),
+    },
+  };
+};

@@ -1,0 +1,86 @@
+/** Has the agent of a held browser carry out what was planned (core/protocol/browser-change.ts). */
+import { AppError, unavailable } from "../../platform/base/errors.ts";
+import type { Called } from "../leases/agent/agent-call.ts";
+import { isHeldAtAgent } from "../leases/agent/held-at-agent.ts";
+import type { AnyLease, SessionRequest } from "../leases/records.ts";
+import type { MissingArchives } from "../protocol/browser-setup.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import type { FoundSession } from "./find-session.ts";
+import type { PlannedChange } from "./plan-change.ts";
+
+type Deps = Pick<ServiceDeps, "agents" | "setupClient" | "blobs" | "store" | "log">;
+
+/** Longest delivery of an archive, ms. */
+const archiveMs = 5 * 60_000;
+
+/** What callers are told of a change that the browser did not take. Then all is as it was. */
+const conflicts: Record<string, string> = {
+  screen_too_small:
+    "viewport: the screen of a browser that is not headless can't become larger than at its start; start the browser with the largest viewport that it needs",
+  viewport_refused: "viewport: the browser's windows don't take this size; give another one",
+  profile_loaded: "profile: the browser has a profile already; start another browser with this one",
+  profile_refused: "profile: what is saved in it can't be loaded; see docs/profiles.md for what a profile may have",
+};
+
+/** The session ended while it was to be changed. */
+export const sessionGone = (id: string): AppError => new AppError("not_found", `browser ${id} has ended`);
+
+/** The digests of the archives that the agent misses; throws for any other answer. */
+const missingOf = async (
+  answer: Called<MissingArchives>,
+  { lease, poolUid }: FoundSession,
+  { store, log }: Deps,
+): Promise<string[]> => {
+  if (answer.kind === "ok") return answer.missing;
+  if (!(await store.lease(poolUid, lease.session))) throw sessionGone(lease.session);
+  const conflict = answer.kind === "refused" ? conflicts[answer.code] : undefined;
+  if (conflict !== undefined) throw new AppError("conflict", conflict);
+  log.warn({ session_id: lease.session, answer }, "the browser did not take a change of its holder");
+  throw unavailable("the browser");
+};
+
+const nameIn = ({ session, epoch, seq }: AnyLease) => ({ session_id: session, epoch, seq });
+
+/** Sends the agent all that it needs for the change, which it does not carry out yet. */
+export const prepareChange = async (
+  { wanted, archive }: PlannedChange,
+  found: FoundSession,
+  deps: Deps,
+): Promise<void> => {
+  if (!archive) return;
+  const { lease } = found;
+  const asked = await deps.setupClient.sendChange(lease, { ...nameIn(lease), ...wanted, apply: false });
+  const missing = await missingOf(asked, found, deps);
+  if (missing.length === 0) return;
+  const blob = await deps.blobs.get(archive.key, { signal: AbortSignal.timeout(archiveMs) });
+  if (!blob) throw unavailable("the contents of the profile, which may have been replaced a moment ago,");
+  const sent = await deps.setupClient.sendArchive(lease, archive, blob.body);
+  // Another request of the same session has prepared something else meanwhile, or the session has ended.
+  if (sent.kind !== "ok") await missingOf({ kind: "unreachable", reason: "archive not taken" }, found, deps);
+};
+
+/** Has the agent carry the change out. `request`: the lease's from then on. Resolves when all of it holds. */
+export const applyChange = async (
+  { wanted }: PlannedChange,
+  request: string,
+  found: FoundSession,
+  deps: Deps,
+): Promise<void> => {
+  const { lease } = found;
+  const asked = await deps.setupClient.sendChange(lease, { ...nameIn(lease), ...wanted, apply: true, request });
+  // Another request of the same session has prepared something else meanwhile.
+  if ((await missingOf(asked, found, deps)).length > 0) throw unavailable("the browser");
+};
+
+/** Has the agent capture what this request says. */
+export const applyCapture = async (
+  { telemetry }: SessionRequest,
+  { lease, poolUid }: FoundSession,
+  { agents, store, log }: Deps,
+): Promise<void> => {
+  const answer = await agents.capture(lease, telemetry ?? null);
+  if (answer.kind === "ok" && isHeldAtAgent(lease, answer.state)) return;
+  if (!(await store.lease(poolUid, lease.session))) throw sessionGone(lease.session);
+  log.warn({ session_id: lease.session, answer }, "the browser did not take telemetry settings");
+  throw unavailable("the browser");
+};

@@ -1,0 +1,94 @@
+/**
+ * An on-demand browser from stock: an idle one of a pool that serves on demand and whose browsers have the wanted configuration. It is a lease
+ * of that pool as any other, and an on-demand browser to its caller, who destroys it by ending the session. So nobody may have used it
+ * before, whatever the pool's `reuse_policy` says. Nothing waits: without such an idle browser another one is started.
+ */
+
+import { sessionReport } from "../../features/sites/session-report.ts";
+import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import { acquireLease } from "../leases/acquire-lease.ts";
+import type { LeaseRecord } from "../leases/records.ts";
+import type { BrowserSpec } from "../model/browsers/browser.ts";
+import { onDemandPoolSpec } from "../model/browsers/on-demand-pool.ts";
+import { onDemandRequest } from "../model/browsers/on-demand-request.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import type { Session } from "../model/sessions/session-wire.ts";
+import { configHash } from "../model/settings/browser-config.ts";
+import { newSessionId } from "../objects/session-id.ts";
+import { poolsOf } from "../pools/api/lease-owners.ts";
+import type { Project } from "../projects/projects.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
+import { sessionAnswer } from "./session-answer.ts";
+
+/** Pools that are tried for one browser: the caller waits for each. */
+const mostTried = 3;
+
+type Wanted = { spec: BrowserSpec; project: Project; baseUrl: string };
+
+/** Those with the most idle browsers first. */
+const candidates = (config: string, project: Project, deps: ServiceDeps): BrowserPool[] =>
+  poolsOf(project, deps)
+    .filter(({ metadata, spec }) => spec.serveOnDemand && !metadata.deletionTimestamp && configHash(spec) === config)
+    .sort((a, b) => (b.status?.available ?? 0) - (a.status?.available ?? 0))
+    .slice(0, mostTried);
+
+/** Takes an idle browser of this configuration; undefined when there is none, or callers of the pool wait for one. */
+const take = async (
+  pool: BrowserPool,
+  { spec, project, config, session }: Wanted & { config: string; session: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<LeaseRecord | undefined> => {
+  const { name: id, uid: poolUid } = pool.metadata;
+  const report = spec.reportOutcome ? await sessionReport(onDemandPoolSpec(spec), project.namespace, deps) : undefined;
+  const request = onDemandRequest(spec, {
+    owner: { id, uid: poolUid },
+    name: spec.name,
+    project: project.id,
+    allowedSeconds: deps.config.limits.sessionSeconds,
+    report,
+  });
+  const wanted = { poolUid, session, request, waitMs: 0, mostWaiting: 0, onlyClean: true };
+  const acquired = await acquireLease(wanted, deps, signal);
+  if (acquired.kind !== "held") return undefined;
+  if (acquired.lease.config === config) return acquired.lease;
+  // Made before the pool's last change.
+  deps.abandonedSessions.add(poolUid, session);
+  return undefined;
+};
+
+const serveFrom = async (
+  pool: BrowserPool,
+  wanted: Wanted & { config: string },
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<HandedOut | undefined> => {
+  const { spec, project, baseUrl } = wanted;
+  const poolUid = pool.metadata.uid;
+  const owner = { poolUid, session: newSessionId(poolUid) };
+  const acquire = async (): Promise<Session | undefined> => {
+    const lease = await take(pool, { ...wanted, session: owner.session }, deps, signal);
+    if (!lease) return undefined;
+    const answer = retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal);
+    return answerHeld(answer, owner, deps, signal);
+  };
+  return handOut({ owner, name: spec.name, project }, acquire, deps, signal);
+};
+
+/**
+ * A browser of a pool for `POST /browsers`, bound to its session; undefined when one has to be started. Throws `name_taken`, and what an
+ * acquire throws. `signal`: aborted when the caller is gone; then no browser stays taken.
+ */
+export const serveFromPool = async (
+  wanted: Wanted,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<HandedOut | undefined> => {
+  const config = configHash(onDemandPoolSpec(wanted.spec));
+  for (const pool of candidates(config, wanted.project, deps)) {
+    const served = await serveFrom(pool, { ...wanted, config }, deps, signal);
+    if (served) return served;
+  }
+  return undefined;
+};

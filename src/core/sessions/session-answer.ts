@@ -1,0 +1,126 @@
+import { listedPolicy } from "../../features/policies/listed-policy.ts";
+import { telemetryOf } from "../../features/telemetry/lease-telemetry.ts";
+import { toWire } from "../../platform/kinds/wire.ts";
+import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
+import type { Session } from "../model/sessions/session-wire.ts";
+import type { SessionConfig } from "../model/settings/browser-config.ts";
+import { Telemetry } from "../model/settings/telemetry.ts";
+import { signLiveViewToken, signSessionToken } from "../protocol/session-token.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { configOf } from "./session-config.ts";
+import { sessionProfile } from "./session-profile.ts";
+
+type Links = Pick<
+  Session,
+  "cdp_ws_url" | "webdriver_ws_url" | "base_url" | "browser_live_view_url" | "browser_live_view_read_only_url"
+>;
+
+const linksOf = (
+  lease: AnyLease,
+  { pool: { uid: poolUid }, max_session_seconds }: SessionRequest,
+  baseUrl: string,
+  deps: ServiceDeps,
+): Links => {
+  const base = `${baseUrl}/gateway/${lease.session}`;
+  const expiresAt = Math.floor(lease.created_at / 1000) + max_session_seconds;
+  const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid }, expiresAt);
+  const socket = base.replace(/^http/, "ws");
+  const viewToken = (readOnly: boolean): string =>
+    signLiveViewToken(deps.signingKey, { sessionId: lease.session, poolUid, readOnly }, expiresAt);
+  return {
+    base_url: base,
+    cdp_ws_url: `${socket}/cdp?jwt=${jwt}`,
+    webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}`,
+    browser_live_view_url: `${base}/live?jwt=${viewToken(false)}`,
+    browser_live_view_read_only_url: `${base}/live?jwt=${viewToken(true)}&readOnly=true`,
+  };
+};
+
+/**
+ * The policy that the session's browser was made with. A policy in ConfigMaps can be read only while the pool still refers to it.
+ * When it can't be read, the answer leaves it out: an answer without the policy is better than none.
+ */
+const policyOf = async (
+  config: SessionConfig | undefined,
+  poolUid: string,
+  { pools, policies }: Pick<ServiceDeps, "pools" | "policies">,
+): Promise<Record<string, unknown> | undefined> => {
+  if (!config?.chrome_policy_sha256) return config?.chrome_policy;
+  const pool = pools.list().find(({ metadata }) => metadata.uid === poolUid);
+  const ref = pool?.spec.chromePolicyRef;
+  if (ref?.sha256 !== config.chrome_policy_sha256) return undefined;
+  return policies.read(pool?.metadata.namespace ?? "", ref).catch(() => undefined);
+};
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+/** The fields that are set. */
+const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } =>
+  // `fromEntries` forgets which fields there are.
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as never;
+
+/** A pool that is gone, and an on-demand browser, are in the default region. */
+const regionOf = ({ pool: { uid } }: SessionRequest, { pools }: Pick<ServiceDeps, "pools">): Session["region"] =>
+  pools.list().find(({ metadata }) => metadata.uid === uid)?.spec.region ?? "us-east";
+
+const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
+  on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
+
+/** A session as HTTP lists show it: without a large policy, so none is read from ConfigMaps. Else as `sessionAnswer`. */
+export const listedSessionAnswer = (
+  lease: AnyLease,
+  baseUrl: string | undefined,
+  deps: ServiceDeps,
+): Promise<Session> => answerWith(async (config) => listedPolicy(config?.chrome_policy), { lease, baseUrl, deps });
+
+/**
+ * An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service; undefined: a caller who
+ * may not use the browser, so the answer has no URLs of the session.
+ */
+export const sessionAnswer = async (
+  lease: AnyLease,
+  baseUrl: string | undefined,
+  deps: ServiceDeps,
+): Promise<Session> => answerWith((config, poolUid) => policyOf(config, poolUid, deps), { lease, baseUrl, deps });
+
+type Asked = { lease: AnyLease; baseUrl: string | undefined; deps: ServiceDeps };
+
+const answerWith = async (
+  policy: (config: SessionConfig | undefined, poolUid: string) => ReturnType<typeof policyOf>,
+  { lease, baseUrl, deps }: Asked,
+): Promise<Session> => {
+  const request = requestOf(lease);
+  const config = await configOf(lease, request.pool.uid, deps);
+  const telemetry = telemetryOf(config, request);
+  const { changed } = request;
+  const chromePolicy = await policy(config, request.pool.uid);
+  const profile = await sessionProfile(lease, request, config, deps);
+  const proxyId = changed?.proxy_id ?? config?.proxy_id;
+  return {
+    session_id: lease.session,
+    ...(baseUrl !== undefined && linksOf(lease, request, baseUrl, deps)),
+    created_at: time(lease.created_at),
+    headless: config?.headless ?? false,
+    stealth: config?.stealth ?? false,
+    kiosk_mode: config?.kiosk_mode ?? false,
+    gpu: request.gpu ?? false,
+    memory: config?.memory ?? "8GiB",
+    region: regionOf(request, deps),
+    timeout_seconds: request.timeout_seconds,
+    ...given({
+      viewport: changed?.viewport ?? config?.viewport,
+      chrome_policy: chromePolicy,
+      network: config?.network,
+      proxy_id: proxyId,
+      proxy: proxyId ? { id: proxyId } : undefined,
+      start_url: request.start_url ?? config?.start_url,
+      telemetry: telemetry && toWire(Telemetry, telemetry),
+      name: request.name,
+      tags: request.tags,
+    }),
+    ...profile,
+    ...originOf(request),
+    usage: { uptime_ms: Math.max(0, (lease.ended_at ?? Date.now()) - lease.created_at) },
+    ...(lease.ended_at && { deleted_at: time(lease.ended_at), end_reason: lease.reason ?? "unknown" }),
+  };
+};

@@ -1,0 +1,56 @@
+/** The kind Extension: an uploaded browser extension (the EXTENSION rules). The store of blobs has its archive. */
+import { z } from "zod";
+import { Conditions } from "../../platform/kinds/conditions.ts";
+import { apiGroup, type CustomResource, type Kind } from "../../platform/kinds/kind.ts";
+import { observedGeneration } from "../../platform/kinds/observed-generation.ts";
+import { objectName } from "../../platform/kinds/selector.ts";
+
+const Archive = z
+  .object({
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe("The SHA-256 digest of the archive, hex."),
+    sizeBytes: z.int().min(1).describe("Its size."),
+    name: z.string().max(255).describe("The name that the extension's manifest gives."),
+    version: z.string().max(64).describe("The version that the extension's manifest gives."),
+  })
+  .describe("The archive that was uploaded. The HTTP API sets it when the archive is stored.");
+
+export const ExtensionSpec = z
+  .object({
+    name: objectName.optional().describe("The extension's name, unique within the project."),
+    archive: Archive.optional(),
+  })
+  .describe("The extension. Its archive is uploaded over HTTP.");
+export type ExtensionSpec = z.infer<typeof ExtensionSpec>;
+
+const ExtensionStatus = z
+  .object({ observedGeneration, conditions: Conditions })
+  .describe("The observed state of the extension. Written by the operator.");
+
+export type Extension = CustomResource<typeof ExtensionSpec, typeof ExtensionStatus>;
+
+export const extensionKind: Kind<typeof ExtensionSpec, typeof ExtensionStatus> = {
+  ...apiGroup,
+  kind: "Extension",
+  plural: "extensions",
+  shortNames: ["ext"],
+  namespaced: true,
+  description: "A browser extension that pools and browsers can start with. Its archive is in the store of blobs.",
+  spec: ExtensionSpec,
+  status: ExtensionStatus,
+  printerColumns: [
+    { name: "Extension", type: "string", jsonPath: ".spec.archive.name" },
+    { name: "Version", type: "string", jsonPath: ".spec.archive.version" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};
+
+/** Annotation of an extension whose upload is under way: until when it may take, RFC 3339. The operator deletes it after that. */
+export const uploadUntilAnnotation = "browserpool.dev/upload-until";
+
+/** The key of an extension's archive in the store of blobs. */
+export const archiveKey = ({ metadata }: Pick<Extension, "metadata">): string => `extensions/${metadata.uid}`;

@@ -1,0 +1,47 @@
+import { defineSessionStream, type ServerEvent } from "../../core/http/route.ts";
+import { AppError, invalidInput } from "../../platform/base/errors.ts";
+import { LogEvent, LogStreamQuery } from "./log-wire.ts";
+import { streamLogs } from "./stream-logs.ts";
+
+/** The logs by both of their names. */
+const logs = {
+  path: { "/var/log/chromium.log": "chromium", "/var/log/agent.log": "agent" },
+  supervisor: { chromium: "chromium", agent: "agent" },
+} as const;
+
+const nameField = { path: "path", supervisor: "supervisor_process" } as const;
+
+/** The log that a query names. Throws `bad_request` without a name, and `not_found` for a name that no log has. */
+const logOf = (query: LogStreamQuery): "chromium" | "agent" => {
+  const { source } = query;
+  const field = nameField[source];
+  const name = query[field];
+  if (name === undefined) throw invalidInput([{ path: field, message: `is required with source=${source}` }]);
+  const known: Readonly<Record<string, "chromium" | "agent">> = logs[source];
+  const log = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (log) return log;
+  const names = Object.keys(known).join(" and ");
+  throw new AppError("not_found", `${field}: there is no log ${name.slice(0, 100)}; there are ${names}`);
+};
+
+const serverEvents = async function* (lines: AsyncIterable<LogEvent>): AsyncGenerator<ServerEvent> {
+  for await (const data of lines) yield { data };
+};
+
+/** `browsers.logs.stream` of the public clients. */
+export const streamLogsRoute = defineSessionStream(
+  {
+    name: "logs/stream",
+    operationId: "streamBrowserLogs",
+    summary: "Stream a log of a browser session",
+    query: LogStreamQuery,
+    answers: {
+      200: { description: "The lines of the log, each an event; they end with the session", events: LogEvent },
+    },
+    errors: ["bad_request", "not_found", "unavailable"],
+  },
+  async (found, { query }, deps, signal) => {
+    const asked = { source: logOf(query), follow: query.follow === "true" };
+    return serverEvents(await streamLogs(found, asked, deps, signal));
+  },
+);

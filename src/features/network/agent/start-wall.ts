@@ -1,0 +1,57 @@
+import type { AgentConfig } from "../../../core/agent/agent-config.ts";
+import type { NetworkSetup } from "../../../core/protocol/browser-setup.ts";
+import { withMachineNames } from "../../../platform/net/machine-names.ts";
+import { createResolveName, type ResolveName } from "../../../platform/net/resolve-name.ts";
+import { startForwardProxy } from "./forward-proxy.ts";
+import { createWayOut } from "./way-out.ts";
+
+/** Hosts whose addresses are kept. */
+const maxReached = 1000;
+
+export type Wall = {
+  /** Returns the function by which connections follow these rules, and all that are open are cut. */
+  prepare(network: NetworkSetup): () => void;
+  /** Where the last connection to this host went, which Chromium does not know: it sees its proxy alone. Undefined: a proxy knows, or nobody. */
+  addressOf(host: string): string | undefined;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Whether this is a name of the tests (`AgentConfig.exampleAddress`). */
+const isExample = (host: string): boolean => host.endsWith(".example");
+
+const resolverOf = ({ dnsServers, exampleAddress, ownPorts }: AgentConfig): ResolveName => {
+  const byDns = createResolveName(dnsServers);
+  const resolve = ownPorts ? withMachineNames(byDns) : byDns;
+  if (exampleAddress === undefined) return resolve;
+  return async (host) => (isExample(host) ? [exampleAddress] : resolve(host));
+};
+
+/**
+ * The way out of a browser with a network namespace: a proxy on the socket at `path` that follows the rules of `network`. Left out: nothing is
+ * forbidden but the service's own ports, in local mode.
+ */
+export const startWall = async (
+  path: string,
+  network: NetworkSetup | undefined,
+  config: AgentConfig,
+): Promise<Wall> => {
+  const resolveName = resolverOf(config);
+  const reached = new Map<string, string>();
+  const onReached = (host: string, address: string): void => {
+    reached.delete(host);
+    reached.set(host, address);
+    const [oldest] = reached.keys();
+    if (reached.size > maxReached && oldest !== undefined) reached.delete(oldest);
+  };
+  const wayOutBy = (rules: NetworkSetup | undefined) =>
+    createWayOut(rules, resolveName, { ownPorts: config.ownPorts, onReached });
+  const proxy = await startForwardProxy(path, wayOutBy(network));
+  return {
+    prepare(rules) {
+      const wayOut = wayOutBy(rules);
+      return () => proxy.use(wayOut);
+    },
+    addressOf: (host) => reached.get(host),
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  };
+};

@@ -1,0 +1,156 @@
+/**
+ * Saves the profiles of browsers that end. An agent whose browser saves its profile keeps it until the operator has fetched it
+ * (core/protocol/profile-save.ts).
+ *
+ *   collect ──► the agent packs ──► it is fetched and saved ──► an outcome ──► the browser's status says it ──► release: the agent ends
+ *
+ * The rounds of the browser ask for each step, again and again, and nothing else is remembered than what can be asked again. So an
+ * operator that starts anew goes on where the last one was.
+ */
+
+import type { SaveState } from "../../core/pools/observe/observed.ts";
+import { poolLabel } from "../../core/pools/pod/pod.ts";
+import type { ProfileSaveState } from "../../core/protocol/profile-save.ts";
+import { keyOf, type Pod } from "../../platform/kube/objects.ts";
+import { type Requeue, startWorkQueue, type WorkMeter } from "../../platform/kube/work-queue.ts";
+import { agentOf, type FetchProfileDeps, fetchProfile } from "./archive-for-browser.ts";
+import type { ProfileClient } from "./profile-client.ts";
+
+/** Agents that are asked at the same time, most of which pack. */
+const concurrency = 32;
+
+/** Archives that are fetched at the same time, in all and of one project: they share the operator's network and the store. */
+const mostFetched = 4;
+const mostOfProject = 2;
+
+/** Between two questions to an agent, ms. */
+const againMs = 500;
+
+/** After a save that failed, ms. */
+const retryMs = 2000;
+
+export type ProfileSaves = {
+  /** Saves the profile of this pod's browser in the background; returns how that stands. */
+  collect(pod: Pod): SaveState;
+  /** Lets the agent end: its browser's status tells the outcome. */
+  release(pod: Pod): void;
+  /** How the save of the pod with this key (namespace/name) stands; undefined when nobody has asked for it. */
+  stateOf(podKey: string): SaveState | undefined;
+  /** Whether the save of that pod is over, whatever became of it. */
+  isSettled(podKey: string): boolean;
+  forget(podKey: string): void;
+  /** Calls `listener` with the uid of a browser's object when there is something to tell. Returns a function that unsubscribes. */
+  onChange(listener: (ownerUid: string) => void): () => void;
+  stop(): Promise<void>;
+};
+
+export type ProfileSavesDeps = FetchProfileDeps & {
+  client: Pick<ProfileClient, "state" | "done">;
+  meter?: WorkMeter | undefined;
+};
+
+type Known = { pod: Pod; state: SaveState; isReleased: boolean };
+
+/** What an agent says before there is an archive to fetch, and when there will be none. */
+const stateAtAgent = (state: Exclude<ProfileSaveState, { is: "packed" }>): SaveState => {
+  if (state.is === "unused") return { is: "unused" };
+  return state.is === "failed" ? { is: "failed", why: state.why } : { is: "waiting" };
+};
+
+/** A reason stays until there is another one: the next question may be under way. */
+const isNews = (before: SaveState, state: SaveState): boolean =>
+  state.is !== "waiting" || (state.why !== undefined && !(before.is === "waiting" && before.why === state.why));
+
+/** The places for archives that are fetched. */
+const createPlaces = () => {
+  const taken = new Map<string, string>();
+  const ofProject = (namespace: string): number => [...taken.values()].filter((one) => one === namespace).length;
+  return {
+    /** Calls `use` if a place is free, or returns undefined. */
+    async within<T>({ metadata: { uid, namespace } }: Pod, use: () => Promise<T>): Promise<T | undefined> {
+      if (taken.size >= mostFetched || ofProject(namespace) >= mostOfProject) return undefined;
+      taken.set(uid, namespace);
+      return use().finally(() => taken.delete(uid));
+    },
+  };
+};
+
+/** Asks the agent, and fetches its archive when that is packed and a place is free. */
+const createStep = (deps: ProfileSavesDeps): ((pod: Pod, signal: AbortSignal) => Promise<SaveState>) => {
+  const places = createPlaces();
+  return async (pod, signal) => {
+    deps.lead.check();
+    const answer = await deps.client.state(agentOf(pod));
+    if (answer.kind !== "ok") return { is: "waiting" };
+    const { state } = answer;
+    if (state.is !== "packed") return stateAtAgent(state);
+    const fetched = await places.within(pod, () => fetchProfile({ pod, packed: state }, deps, signal));
+    return fetched ?? { is: "waiting" };
+  };
+};
+
+/** Starts the queue. The caller must call `stop`. */
+export const startProfileSaves = (deps: ProfileSavesDeps): ProfileSaves => {
+  const { client, lead, log } = deps;
+  const known = new Map<string, Known>();
+  const listeners = new Set<(ownerUid: string) => void>();
+  const step = createStep(deps);
+
+  const become = (one: Known, state: SaveState): Requeue | undefined => {
+    if (isNews(one.state, state)) {
+      one.state = state;
+      for (const listener of listeners) listener(one.pod.metadata.labels?.[poolLabel] ?? "");
+    }
+    if (state.is === "waiting") return { requeueAfterMs: state.why === undefined ? againMs : retryMs };
+    log[state.is === "failed" ? "warn" : "info"](
+      { pod: keyOf(one.pod.metadata), ...state },
+      "the save of a profile is over",
+    );
+    return undefined;
+  };
+  const releaseOne = async ({ pod }: Known): Promise<Requeue | undefined> => {
+    lead.check();
+    const answer = await client.done(agentOf(pod));
+    return answer.kind === "ok" ? undefined : { requeueAfterMs: againMs };
+  };
+  const queue = startWorkQueue({
+    name: "profile-saves",
+    concurrency,
+    log,
+    meter: deps.meter,
+    async work(podKey, signal) {
+      const one = known.get(podKey);
+      if (!one || lead.signal.aborted) return undefined;
+      if (one.isReleased) return releaseOne(one);
+      return one.state.is === "waiting" ? become(one, await step(one.pod, signal)) : undefined;
+    },
+  });
+  const add = (pod: Pod): Known => {
+    const key = keyOf(pod.metadata);
+    const one: Known = known.get(key) ?? { pod, state: { is: "waiting" }, isReleased: false };
+    if (!known.has(key)) queue.add(key);
+    known.set(key, one);
+    one.pod = pod;
+    return one;
+  };
+  return {
+    collect: (pod) => add(pod).state,
+    release(pod) {
+      const one = add(pod);
+      if (one.isReleased) return;
+      one.isReleased = true;
+      queue.add(keyOf(pod.metadata));
+    },
+    stateOf: (podKey) => known.get(podKey)?.state,
+    isSettled(podKey) {
+      const one = known.get(podKey);
+      return one !== undefined && (one.isReleased || one.state.is !== "waiting");
+    },
+    forget: (podKey) => void known.delete(podKey),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    stop: queue.stop,
+  };
+};

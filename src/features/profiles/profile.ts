@@ -1,0 +1,69 @@
+/** The kind Profile: state of a browser (logins, storage) for later browsers; the store of blobs has its contents. */
+import { z } from "zod";
+import { Conditions } from "../../platform/kinds/conditions.ts";
+import { apiGroup, type CustomResource, type Kind } from "../../platform/kinds/kind.ts";
+import { observedGeneration } from "../../platform/kinds/observed-generation.ts";
+import { objectName } from "../../platform/kinds/selector.ts";
+
+const ProfileSpec = z
+  .object({
+    name: objectName
+      .optional()
+      .describe("The profile's name, unique within the project. Left out: metadata.name, unless HTTP made it."),
+  })
+  .describe("The profile. Its contents come from browsers.");
+
+const time = (what: string) => z.iso.datetime({ precision: 3 }).optional().describe(what);
+
+/** A version is the number of a save. Numbers rise; one that a failed save has taken is never used again. */
+const versionNumber = (what: string) => z.int().min(0).default(0).describe(what);
+
+export const ProfileStatus = z
+  .object({
+    observedGeneration,
+    conditions: Conditions,
+    version: versionNumber("The version that browsers start with. 0: nothing was saved yet."),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional()
+      .describe("SHA-256 of the version's archive (tar.zst), in hex."),
+    sizeBytes: z.int().min(0).optional().describe("The size of the archive, bytes."),
+    savedTime: time("When the version was saved."),
+    browserEndTime: time(
+      "When the browser ended whose state the version is. Only the state of a later one replaces it.",
+    ),
+    lastUsedTime: time("When a browser last started with the profile."),
+    claimedVersion: versionNumber("The number of the latest save that has begun."),
+    oldestVersion: versionNumber("No version below this one has contents in the store."),
+  })
+  .describe("The observed state of the profile. Written by the operator.");
+export type ProfileStatus = z.infer<typeof ProfileStatus>;
+
+/** The status of a profile that the operator has not seen yet. */
+export const emptyProfileStatus: ProfileStatus = { conditions: [], version: 0, claimedVersion: 0, oldestVersion: 0 };
+
+export type Profile = CustomResource<typeof ProfileSpec, typeof ProfileStatus>;
+
+export const profileKind: Kind<typeof ProfileSpec, typeof ProfileStatus> = {
+  ...apiGroup,
+  kind: "Profile",
+  plural: "profiles",
+  shortNames: ["prof"],
+  namespaced: true,
+  description: "The state of a browser (cookies, storage, service workers) that other browsers start with.",
+  spec: ProfileSpec,
+  status: ProfileStatus,
+  printerColumns: [
+    { name: "Version", type: "integer", jsonPath: ".status.version" },
+    { name: "Bytes", type: "integer", jsonPath: ".status.sizeBytes" },
+    { name: "Saved", type: "date", jsonPath: ".status.savedTime" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};
+
+/** The key in the store of blobs of one version of a profile. */
+export const profileBlobKey = ({ metadata }: Pick<Profile, "metadata">, version: number): string =>
+  `profiles/${metadata.uid}/${version}`;

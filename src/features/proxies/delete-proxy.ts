@@ -1,0 +1,16 @@
+import { requireUnused } from "../../core/objects/references.ts";
+import type { Project } from "../../core/projects/projects.ts";
+import type { ServiceDeps } from "../../core/service-deps.ts";
+import { fetchProxy } from "./fetch-proxy.ts";
+import { proxyKind } from "./proxy.ts";
+
+/** Deletes a proxy; the operator deletes its Secret and then removes its finalizer. Throws `not_found`, and `conflict` while it is in use. */
+export const deleteProxy = async (
+  idOrName: string,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube" | "store">,
+): Promise<void> => {
+  const proxy = await fetchProxy(idOrName, project, deps);
+  await requireUnused({ kind: "Proxy", object: proxy, what: "proxy" }, project, deps);
+  await deps.kube.delete(proxyKind, proxy.metadata, { uid: proxy.metadata.uid });
+};

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { Paging, pageOf } from "../../core/http/paging.ts";
+import { defineRoute } from "../../core/http/route.ts";
+import { checkProxy } from "./check-proxy.ts";
+import { createProxy } from "./create-proxy.ts";
+import { deleteProxy } from "./delete-proxy.ts";
+import { fetchProxy, proxyAnswer } from "./fetch-proxy.ts";
+import { listProxies } from "./list-proxies.ts";
+import { CheckProxy, CreateProxy, ProxyRecord, UpdateProxy } from "./proxy-wire.ts";
+import { renameProxy } from "./rename-proxy.ts";
+
+const tag = "Proxies";
+const scope = "project";
+const path = "/proxies/{id_or_name}";
+
+const ProxyParams = z.object({
+  id_or_name: z.string().min(1).max(255).describe("The proxy's id, or its name where no other proxy has it."),
+});
+const ProxyAnswer = { description: "The proxy, without its secrets", schema: ProxyRecord };
+
+export const createProxyRoute = defineRoute(
+  {
+    method: "post",
+    path: "/proxies",
+    operationId: "createProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Create a proxy",
+    body: CreateProxy,
+    answers: { 201: ProxyAnswer },
+    errors: ["bad_request", "not_supported_here"],
+  },
+  async ({ body, project, deps }) => ({ status: 201, body: await createProxy(body, project, deps) }),
+);
+
+export const listProxiesRoute = defineRoute(
+  {
+    method: "get",
+    path: "/proxies",
+    operationId: "listProxies",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "List proxies",
+    query: Paging.extend({
+      name: z.string().max(255).optional().describe("Only proxies of this name, in any case and with any accents."),
+      query: z.string().max(255).optional().describe("Part of the name, host or address in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The proxies, without their secrets", schema: z.array(ProxyRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, project, deps }) => {
+    const page = pageOf(await listProxies(query, project, deps), query);
+    return { ...page, body: page.body.map((proxy) => proxyAnswer(proxy, deps)) };
+  },
+);
+
+export const getProxyRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getProxy",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "Get a proxy",
+    params: ProxyParams,
+    answers: { 200: ProxyAnswer },
+    errors: ["ambiguous_proxy_name", "not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: proxyAnswer(await fetchProxy(params.id_or_name, project, deps), deps),
+  }),
+);
+
+export const updateProxyRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Rename a proxy",
+    params: ProxyParams,
+    body: UpdateProxy,
+    answers: { 200: ProxyAnswer },
+    errors: ["bad_request", "ambiguous_proxy_name", "not_found"],
+  },
+  async ({ params, body, project, deps }) => ({
+    status: 200,
+    body: proxyAnswer(await renameProxy({ idOrName: params.id_or_name, name: body.name }, project, deps), deps),
+  }),
+);
+
+export const deleteProxyRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Delete a proxy and its secrets",
+    params: ProxyParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["ambiguous_proxy_name", "not_found", "conflict"],
+  },
+  async ({ params, project, deps }) => {
+    await deleteProxy(params.id_or_name, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const checkProxyRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/check`,
+    operationId: "checkProxy",
+    tag,
+    scope,
+    permission: "pools:write",
+    summary: "Check whether a proxy works",
+    params: ProxyParams,
+    body: CheckProxy.optional(),
+    answers: { 200: { description: "The proxy with what the check has found", schema: ProxyRecord } },
+    errors: ["bad_request", "not_supported_here", "ambiguous_proxy_name", "not_found", "conflict", "rate_limited"],
+  },
+  async ({ params, body, project, deps, signal }) => ({
+    status: 200,
+    body: await checkProxy({ idOrName: params.id_or_name, request: body, project }, deps, signal),
+  }),
+);

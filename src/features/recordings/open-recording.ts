@@ -1,0 +1,55 @@
+import { verifyReplayToken } from "../../core/protocol/session-token.ts";
+import type { ServiceDeps } from "../../core/service-deps.ts";
+import { AppError, unavailable } from "../../platform/base/errors.ts";
+import type { BlobRange } from "../../platform/blobs/blob-store.ts";
+import type { ReplayRecord, StoredVideo } from "./recording-store.ts";
+import { headKey, partKey } from "./recordings.ts";
+
+/** A stored video. `read`: the bytes of a range of it; it throws `unavailable` when the store does not have them. */
+export type OpenReplay = { bytes: number; read(range: BlobRange, signal: AbortSignal): AsyncIterable<Uint8Array> };
+
+type Segment = { key: string; start: number; bytes: number };
+
+const segmentsOf = (id: string, { headBytes, parts }: StoredVideo): Segment[] => {
+  const segments: Segment[] = [{ key: headKey(id), start: 0, bytes: headBytes }];
+  let start = headBytes;
+  for (const [part, bytes] of parts.entries()) {
+    segments.push({ key: partKey(id, part), start, bytes });
+    start += bytes;
+  }
+  return segments;
+};
+
+/** The video of a recording. Throws `conflict` while it is recorded, and `not_found` when there was no picture. */
+export const openReplay = (record: ReplayRecord, { blobs }: Pick<ServiceDeps, "blobs">): OpenReplay => {
+  if (!record.finished) throw new AppError("conflict", "this is still being recorded; stop the recording first");
+  const { video } = record.finished;
+  if (!video) throw new AppError("not_found", `there is no picture in the recording ${record.id}`);
+  const segments = segmentsOf(record.id, video);
+  return {
+    bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
+    async *read(range, signal) {
+      for (const { key, start, bytes } of segments) {
+        const [from, to] = [Math.max(0, range.start - start), Math.min(bytes, range.end - start)];
+        if (from >= to) continue;
+        const blob = await blobs.get(key, { signal, range: { start: from, end: to } });
+        if (!blob) throw unavailable("the video of this recording");
+        yield* blob.body;
+      }
+    },
+  };
+};
+
+/** The recording that a token opens. Throws `unauthorized`, and `not_found` when it is kept no longer. */
+export const replayByToken = async (
+  { sessionId, replayId, token }: { sessionId: string; replayId: string; token: string },
+  { verifyKey, replays, projects }: Pick<ServiceDeps, "verifyKey" | "replays" | "projects">,
+): Promise<ReplayRecord> => {
+  const claims = await verifyReplayToken(verifyKey, token);
+  if (claims?.sessionId !== sessionId || claims.replayId !== replayId)
+    throw new AppError("unauthorized", "the jwt of this URL is missing or not valid");
+  const record = await replays.records.get(claims.poolUid, sessionId, replayId);
+  if (!record || projects.find(record.projectId)?.id !== record.projectId)
+    throw new AppError("not_found", "this recording is kept no longer");
+  return record;
+};

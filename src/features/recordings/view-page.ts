@@ -1,0 +1,67 @@
+/**
+ * The video of a recording below its session's `base_url`, for people: opened by a web browser or in a `<video>`, without an API key. The
+ * token in the URL opens this recording and nothing else, for as long as it is kept.
+ */
+import type { Express, Request, Response } from "express";
+import type { AppDeps } from "../../core/http/app-deps.ts";
+import { failedToken } from "../../core/http/failed-attempt.ts";
+import { answerError, asAppError } from "../../core/http/middleware/error-answer.ts";
+import { factsOf, logOf, setRoute } from "../../core/http/request-locals.ts";
+import { sendFile } from "../../core/http/send-file.ts";
+import { callerGone } from "../../core/http/serve-route.ts";
+import { httpStatus } from "../../platform/base/errors.ts";
+import { whenClosed } from "../../platform/net/when-closed.ts";
+import { openReplay, replayByToken } from "./open-recording.ts";
+import { replayFile } from "./video-file.ts";
+
+const route = "/gateway/{session}/replays/{replay}";
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Nothing but a player may use it: it is no page, and loads nothing. */
+const secured = (response: Response): Response =>
+  response.set({
+    "Content-Security-Policy": "default-src 'none'; media-src 'self'",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+  });
+
+const serve = async (request: Request, response: Response, { services, stopping }: AppDeps): Promise<void> => {
+  const asked = {
+    sessionId: textOf(request.params.session),
+    replayId: textOf(request.params.replay),
+    token: textOf(request.query.jwt),
+  };
+  const record = await replayByToken(asked, services);
+  whenClosed(response, services.callerLimits.enter("project", record.projectId));
+  const gone = new AbortController();
+  whenClosed(response, () => gone.abort(callerGone()));
+  const signal = AbortSignal.any([gone.signal, stopping]);
+  const options = { name: `${record.id}.webm`, range: request.get("range"), signal };
+  const { status, file, headers } = replayFile(openReplay(record, services), options);
+  secured(response).status(status).set(headers);
+  if (request.method === "HEAD")
+    response.set({ "Content-Type": file.type, "Content-Length": String(file.bytes) }).end();
+  else await sendFile(response, { ...file, isShown: true });
+};
+
+/** Serves GET of that path. */
+export const mountReplayView = (app: Express, deps: AppDeps): void => {
+  app.get("/gateway/:session/replays/:replay", async (request, response) => {
+    setRoute(response, route);
+    const facts = factsOf(response);
+    facts.verb = "viewReplay";
+    facts.object = route;
+    // A player asks for many parts: one line each time that it begins.
+    facts.isAlways = /^bytes=0-/.test(request.get("range") ?? "bytes=0-");
+    try {
+      await serve(request, response, deps);
+    } catch (error) {
+      const known = asAppError(error, logOf(response));
+      const answered = failedToken(request, deps.services, known);
+      facts.code = answered.code;
+      if (response.headersSent) response.destroy();
+      else answerError(response.status(httpStatus[answered.code]), answered);
+    }
+  });
+};

@@ -1,0 +1,112 @@
+/**
+ * Follows one navigation to its end, as a visit of the registry does (registry/visit), and judges what the page shows. It only looks: it
+ * runs no script in the page's own world, and turns on nothing that makes pages slower.
+ *
+ *   document ──loaded──► read ──quiet──► read ──may lead on──► wait ──► read
+ *                          └────────────────┴──────────────────────────┴──► the last one that counts is the verdict
+ *
+ * Where the page itself leads on is followed. A holder who leaves the page or ends the session leaves the verdict as it is.
+ */
+import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
+import { mayLeadOn } from "../visit/may-lead-on.ts";
+import type { PageCommands } from "../visit/page-session.ts";
+import { readPage } from "../visit/read-page.ts";
+import { createWaits } from "../visit/until.ts";
+import { wallError } from "../visit/wall-error.ts";
+import type { FirstNavigation } from "./first-navigation.ts";
+import type { JudgeApart, Judged } from "./judge-apart.ts";
+import { enableEvents } from "./page-domains.ts";
+import { type WatchNavigationDeps, watchNavigation } from "./watch-navigation.ts";
+
+/** Time for all of it, ms. */
+const followMs = 15_000;
+/** From a document to its `load` event, from then until it is quiet, and for one that may lead on by itself, ms. */
+const loadMs = 10_000;
+const quietMs = 3000;
+const patienceMs = 6000;
+/** Time for one reading, ms: a page that keeps its main thread busy answers none. */
+const answerMs = 3000;
+
+export type Verdict = "accessed" | "blocked";
+
+type FollowDeps = Pick<WatchNavigationDeps, "isPublic"> &
+  Pick<JudgeApart, "judge"> & {
+    cdp: Pick<CdpConnection, "send">;
+    /** Called with each verdict that takes the place of the one before; undefined: there is none. */
+    note(verdict: Verdict | undefined): void;
+  };
+
+type Looked = { judged: Judged; leads: boolean };
+
+/** `take`: to be called with every event, the one that began the navigation first. `over`: resolves when there is nothing more to wait for. */
+export type FollowedNavigation = { take(event: CdpEvent): void; over: Promise<void> };
+
+/** A verdict that holds if the holder leaves now: a check may still let the browser in. */
+const holdsNow = ({ judged, leads }: Looked): boolean =>
+  judged.verdict === "accessed" ? !leads : judged.reason !== "challenge";
+
+/** Follows from the next event on. `signal`: the session has ended. */
+export const followNavigation = (
+  navigation: FirstNavigation,
+  { cdp, judge, isPublic, note }: FollowDeps,
+  signal: AbortSignal,
+): FollowedNavigation => {
+  const { page, frame, target, isPlain } = navigation;
+  const left = new AbortController();
+  const over = AbortSignal.any([signal, left.signal]);
+  const tell = (judged: Judged | undefined): void => {
+    const { verdict } = judged ?? {};
+    note(isPlain() && verdict !== "inconclusive" ? verdict : undefined);
+  };
+  const { watch, take } = watchNavigation(navigation, {
+    isPublic,
+    onLed: () => tell(undefined),
+    onSilent: () => enableEvents(cdp, page),
+    onLeft({ isPrivate }) {
+      if (isPrivate) tell(undefined);
+      left.abort();
+    },
+  });
+  const waits = createWaits(watch, over);
+  const deadline = performance.now() + followMs;
+  const within = (ms: number): number => Math.max(0, Math.min(ms, deadline - performance.now()));
+  const commands: PageCommands = {
+    send: (method: "Page.createIsolatedWorld" | "Runtime.evaluate", params: object) =>
+      cdp.send(method, params as never, { sessionId: page }) as Promise<never>,
+  };
+
+  /** Undefined when the page can't be read, or goes meanwhile. */
+  const look = async (): Promise<Looked | undefined> => {
+    const { documents } = watch;
+    const read = await waits.within(readPage(commands, frame), answerMs).catch(() => undefined);
+    over.throwIfAborted();
+    if (!read || documents !== watch.documents || watch.isNavigating) return undefined;
+    const { status, headers, url, redirects } = watch;
+    const error = watch.error ?? wallError(headers);
+    const visit = { status, headers, url, redirects, ...read, frames: [...watch.frames], isBlank: undefined, error };
+    return { leads: mayLeadOn(read, watch), judged: await judge({ visit, target }, over) };
+  };
+  /** Waits for a document; false when none comes. */
+  const arrive = async (): Promise<boolean> => {
+    const isHere = await waits.until(() => !watch.isNavigating, within(followMs));
+    if (!isHere || watch.error) return false;
+    await waits.until(() => watch.isLoaded || watch.isNavigating, within(loadMs));
+    return true;
+  };
+  /** Reads a document that is there; whether the page is at its end. */
+  const settle = async (): Promise<boolean> => {
+    const early = await look();
+    if (early) tell(holdsNow(early) ? early.judged : undefined);
+    await waits.quiet(within(quietMs));
+    const still = await look();
+    if (!still) return within(1) === 0;
+    if (still.leads && (await waits.until(() => watch.isNavigating, within(patienceMs)))) return false;
+    const last = still.leads ? await look() : still;
+    tell(last?.judged);
+    return true;
+  };
+  const run = async (): Promise<void> => {
+    while ((await arrive()) && !(await settle()));
+  };
+  return { take, over: run().catch(() => undefined) };
+};

@@ -1,0 +1,52 @@
+import type { ServiceDeps } from "../../../core/service-deps.ts";
+import { AppError } from "../../../platform/base/errors.ts";
+import { lookupTarget } from "../lookup-site.ts";
+import { analysisRecord, refusalOf } from "../rules/analysis-record.ts";
+import type { Target } from "../rules/target.ts";
+import type { AnalysisAnswer, AnalysisRecord, AnalysisSummary } from "../site-wire.ts";
+import { type SiteAnalysis, siteAnalysisKind } from "./site-analysis.ts";
+
+/** An analysis, and what is known of its target now. */
+export const analysisAnswer = (
+  analysis: SiteAnalysis,
+  asked: { target: Target; countries: readonly string[] | undefined },
+  deps: Pick<ServiceDeps, "sites" | "config" | "proxyProvider">,
+): AnalysisAnswer => {
+  const known = lookupTarget(asked, deps);
+  return {
+    ...known,
+    analysis: analysisRecord(analysis, Date.now()),
+    recommendation: known.recommendation ?? refusalOf(analysis) ?? null,
+  };
+};
+
+/** Fetches an analysis with what is known of its target. Throws `not_found`; an ended one is deleted after a day. */
+export const fetchAnalysis = async (
+  id: string,
+  deps: Pick<ServiceDeps, "kube" | "sites" | "config" | "proxyProvider">,
+): Promise<AnalysisAnswer> => {
+  const analysis = /^[a-z0-9]+$/.test(id) ? await deps.kube.get(siteAnalysisKind, { name: id }) : undefined;
+  if (!analysis) throw new AppError("not_found", `no analysis with id ${id}; an ended one is kept for a day`);
+  const { target, allowedProxyCountries } = analysis.spec;
+  return analysisAnswer(analysis, { target, countries: allowedProxyCountries }, deps);
+};
+
+type AnalysisQuery = { query?: string | undefined; status?: AnalysisRecord["status"] | undefined };
+
+/** The analyses that match, the one that was asked for last first. */
+export const listAnalyses = (
+  { query, status }: AnalysisQuery,
+  { analyses }: Pick<ServiceDeps, "analyses">,
+): AnalysisSummary[] => {
+  const part = query?.toLowerCase() ?? "";
+  const now = Date.now();
+  return analyses
+    .list()
+    .map((analysis) => ({ analysis: analysisRecord(analysis, now), target: { ...analysis.spec.target } }))
+    .filter(
+      ({ analysis, target }) =>
+        (status === undefined || analysis.status === status) &&
+        (analysis.id === query || target.normalized.toLowerCase().includes(part)),
+    )
+    .sort((a, b) => b.analysis.created_at.localeCompare(a.analysis.created_at));
+};

@@ -1,0 +1,19 @@
+import { requireUnused } from "../../../core/objects/references.ts";
+import type { Project } from "../../../core/projects/projects.ts";
+import type { ServiceDeps } from "../../../core/service-deps.ts";
+import { fetchDestination } from "./fetch-destination.ts";
+import { telemetryDestinationKind } from "./telemetry-destination.ts";
+
+/**
+ * Deletes a telemetry destination; the operator deletes its Secret and then removes its finalizer. Throws `not_found`, and `conflict`
+ * while a pool, a browser or a session's holder refers to it.
+ */
+export const deleteDestination = async (
+  idOrName: string,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube" | "store">,
+): Promise<void> => {
+  const object = await fetchDestination(idOrName, project, deps);
+  await requireUnused({ kind: "TelemetryDestination", object, what: "telemetry destination" }, project, deps);
+  await deps.kube.delete(telemetryDestinationKind, object.metadata, { uid: object.metadata.uid });
+};

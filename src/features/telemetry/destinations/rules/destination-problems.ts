@@ -1,0 +1,76 @@
+/** The rules of a telemetry destination that neither its schema nor CEL can express; for requests and YAML alike. */
+
+import type { Target } from "../../../../platform/addresses/host-pattern.ts";
+import { canonicalHost, type NetworkJudge } from "../../../../platform/addresses/network-judge.ts";
+import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
+import type { TelemetryDestinationSpec } from "../telemetry-destination.ts";
+
+/** Headers that the exporter sets, or that are about the connection. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent",
+]);
+
+const isOwnHeader = (name: string): boolean => ownHeaders.has(name.toLowerCase()) || /^proxy-/i.test(name);
+
+/** The usual spelling of a header's name: `x-api-key` → `X-Api-Key`. */
+export const canonicalHeader = (name: string): string =>
+  name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+
+/** Where an endpoint leads; undefined when it is no URL with a host. */
+export const endpointTarget = (endpoint: string): Target | undefined => {
+  const url = URL.parse(endpoint);
+  const host = url ? canonicalHost(url.hostname) : undefined;
+  return url && host ? { ...host, port: Number(url.port) || (url.protocol === "https:" ? 443 : 80) } : undefined;
+};
+
+/** Scheme, host and port: who gets the headers. Empty for an endpoint that is no URL. */
+export const endpointOrigin = (endpoint: string): string => URL.parse(endpoint)?.origin ?? "";
+
+/** The URL that records are sent to. */
+export const logsUrl = (endpoint: string): string => `${endpoint.replace(/\/+$/, "")}/v1/logs`;
+
+const endpointProblem = (endpoint: string, judge: NetworkJudge): string | undefined => {
+  const url = URL.parse(endpoint);
+  const target = endpointTarget(endpoint);
+  if (!url || !target || !/^https?:$/.test(url.protocol)) return "must be an http or https URL";
+  if (url.username !== "" || url.password !== "") return "must have no login: give a header";
+  if (/[?#]/.test(endpoint)) return "must have no query and no fragment";
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\s\u0000-\u001f\u007f]/.test(endpoint)) return "must have no spaces and no control characters";
+  if (/\/v1\/(logs|traces|metrics)\/*$/.test(url.pathname)) return "must be without the signal's path, which is added";
+  const refusal = judge.host(target);
+  return refusal === undefined ? undefined : `telemetry is not sent there: ${refusal}`;
+};
+
+const headerProblem = (name: string, index: number, names: string[]): string | undefined => {
+  if (isOwnHeader(name)) return `${name} is set by the exporter`;
+  const first = names.findIndex((other) => other.toLowerCase() === name.toLowerCase());
+  return first < index ? `${name} is given twice` : undefined;
+};
+
+/** All problems of a spec that fits its schema; empty when there are none. */
+export const destinationProblems = (
+  { endpoint, headerNames = [] }: Pick<TelemetryDestinationSpec, "endpoint" | "headerNames">,
+  judge: NetworkJudge,
+): SpecProblem[] => {
+  const wrong = endpointProblem(endpoint, judge);
+  return [
+    ...(wrong === undefined ? [] : [problemAt(["endpoint"], wrong)]),
+    ...headerNames.flatMap((header, index) => {
+      const message = headerProblem(header, index, headerNames);
+      return message === undefined ? [] : [problemAt(["headerNames", index], message)];
+    }),
+  ];
+};

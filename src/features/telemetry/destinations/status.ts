@@ -1,0 +1,33 @@
+import { acceptedDraft, conditionsOf, specProblemsText } from "../../../core/reconcile/conditions.ts";
+import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import { destinationProblems } from "./rules/destination-problems.ts";
+import type { TelemetryDestination } from "./telemetry-destination.ts";
+
+type Facts = { holder: TelemetryDestination; judge: NetworkJudge; nowMs: number };
+
+const refusalOf = (destination: TelemetryDestination, { holder, judge }: Facts) => {
+  const message = specProblemsText(destinationProblems(destination.spec, judge));
+  if (message !== "") return { reason: "InvalidSpec", message };
+  if (holder.metadata.uid === destination.metadata.uid) return undefined;
+  return {
+    reason: "NameTaken",
+    message: `spec.name: the telemetry destination ${holder.metadata.name} has this name`,
+  };
+};
+
+/**
+ * The status of a telemetry destination, pure; from its spec, since the operator reads no Secrets. `holder`: the oldest destination with
+ * this name; `judge`: of endpoints.
+ */
+export const destinationStatus = (
+  destination: TelemetryDestination,
+  facts: Facts,
+): NonNullable<TelemetryDestination["status"]> => {
+  const refusal = refusalOf(destination, facts);
+  const usable = { status: true, reason: "Accepted", message: "telemetry can be exported to it" };
+  const ready = refusal ? { status: false, ...refusal } : usable;
+  return {
+    observedGeneration: destination.metadata.generation ?? 0,
+    conditions: conditionsOf(destination, [acceptedDraft(refusal), { type: "Ready", ...ready }], facts.nowMs),
+  };
+};

@@ -1,0 +1,29 @@
+import { type AnyLease, requestOf, type SessionRequest } from "../../core/leases/records.ts";
+import type { SessionConfig } from "../../core/model/settings/browser-config.ts";
+import { Telemetry } from "../../core/model/settings/telemetry.ts";
+import { mergeTelemetry } from "../../core/model/settings/telemetry-merge.ts";
+import type { ServiceDeps } from "../../core/service-deps.ts";
+import { configOf } from "../../core/sessions/session-config.ts";
+import { fromWire, type Wire } from "../../platform/kinds/wire.ts";
+
+/** The telemetry settings that a lease was asked for with, if it was. */
+const leaseTelemetry = ({ telemetry }: SessionRequest): Telemetry | undefined =>
+  // The schema of the request has checked them, and every answer reads them: not again.
+  telemetry ? fromWire(Telemetry, telemetry as Wire<Telemetry>) : undefined;
+
+/**
+ * The settings that count for a session: the lease's, which were checked at the acquire, on those that its browser was made with.
+ * Undefined when nothing is captured.
+ */
+export const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest): Telemetry | undefined => {
+  const current = config?.telemetry && fromWire(Telemetry, config.telemetry);
+  const merged = mergeTelemetry(current, leaseTelemetry(request));
+  return merged.ok ? merged.telemetry : undefined;
+};
+
+/** The same for a lease. */
+export const sessionTelemetry = async (
+  lease: AnyLease,
+  poolUid: string,
+  deps: Pick<ServiceDeps, "store">,
+): Promise<Telemetry | undefined> => telemetryOf(await configOf(lease, poolUid, deps), requestOf(lease));

@@ -1,0 +1,148 @@
+/** The kind AuthConnection: how one profile is logged in to one domain (docs/rules.md, CONNECTION). */
+import { z } from "zod";
+import { Telemetry } from "../../../core/model/settings/telemetry.ts";
+import { originList } from "../../../platform/addresses/allowed-origins-field.ts";
+import { hostName } from "../../../platform/addresses/host-name.ts";
+import { Conditions } from "../../../platform/kinds/conditions.ts";
+import { documentedForms } from "../../../platform/kinds/document-rules.ts";
+import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
+import { observedGeneration } from "../../../platform/kinds/observed-generation.ts";
+import { secretNameFor } from "../../../platform/kinds/secret-name.ts";
+import { namePattern, Selector } from "../../../platform/kinds/selector.ts";
+
+/** The message of the API server for YAML and of the HTTP API for requests. */
+export const credentialChoice = "give a name, or a provider with either a path or auto: true";
+
+const fixed = (what: string) =>
+  validations({ rule: "self == oldSelf", message: `${what} of a connection cannot change` });
+
+/** For settings of browsers that log in by themselves, which this service has not (CONNECTION-21). */
+const notHere = (what: string): string => `Not supported here: ${what} is refused.`;
+
+const given = (...fields: string[]): object => ({ required: fields });
+const without = (...fields: string[]): object => ({ not: { anyOf: fields.map((field) => given(field)) } });
+const isAuto = { properties: { auto: { const: true } }, ...given("auto") };
+
+/** The forms of `credentialChoice` for the OpenAPI document. */
+const credentialForms: Record<string, unknown>[] = [
+  { ...given("name"), ...without("provider", "path", "auto") },
+  { ...given("provider", "path"), not: { anyOf: [given("name"), isAuto] } },
+  { allOf: [given("provider"), isAuto], ...without("name", "path") },
+];
+
+const CredentialFields = z
+  .object({
+    name: z.string().regex(namePattern).optional().describe("The name of a Credential of the same project."),
+    provider: z.string().min(1).max(255).optional().describe("The name of an external credential provider."),
+    path: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe("The credential's path at the external provider, e.g. Vault/Item."),
+    auto: z.boolean().optional().describe("Whether the external provider finds the credential by the domain."),
+  })
+  .meta(
+    validations({
+      rule: "has(self.name) ? !has(self.provider) && !has(self.path) && !has(self.auto) : has(self.provider) && has(self.path) != (has(self.auto) && self.auto)",
+      message: credentialChoice,
+    }),
+  )
+  .describe("The credential with the login's values.");
+
+/** Where the login's values are: a credential of the project, or one that an external provider keeps. */
+const ConnectionCredential = documentedForms(CredentialFields, credentialForms);
+
+/** Least time between two checks of a login, s. */
+export const minHealthCheckSeconds = 300;
+
+export const AuthConnectionSpec = z
+  .object({
+    domain: hostName.meta(fixed("the domain")).describe("The domain to log in to. It cannot change."),
+    profileName: z
+      .string()
+      .regex(namePattern)
+      .meta(fixed("the profile"))
+      .describe("The name of the profile that is logged in. It cannot change."),
+    saveCredentials: z.boolean().default(true).describe("Whether a collected login is saved as the credential."),
+    credential: ConnectionCredential.optional(),
+    allowedDomains: z
+      .array(z.string().min(1).max(253))
+      .max(100)
+      .optional()
+      .describe(`Further domains that the login may lead to. ${notHere("any entry")}`),
+    allowedOrigins: originList(1)
+      .optional()
+      .describe(
+        "The only origins whose pages the connection's items may fill. Narrows those of the credential; items can narrow them further. Left out: the credential's.",
+      ),
+    loginUrl: z
+      .string()
+      .min(1)
+      .max(2048)
+      .optional()
+      .describe(`The page where the login begins. ${notHere("any page")}`),
+    healthChecks: z
+      .boolean()
+      .default(false)
+      .describe(`Whether the login is checked periodically. ${notHere("true")}`),
+    healthCheckInterval: z
+      .int()
+      .min(minHealthCheckSeconds)
+      .max(86_400)
+      .optional()
+      .describe(`Seconds between two checks. ${notHere("any number")}`),
+    autoReauth: z
+      .boolean()
+      .default(false)
+      .describe(`Whether an expired login may be renewed without a person. ${notHere("true")}`),
+    proxy: Selector.optional().describe(`The proxy to log in through, by id or by name. ${notHere("any proxy")}`),
+    recordSession: z
+      .boolean()
+      .default(false)
+      .describe(`Whether browsers that log in are recorded. ${notHere("true")}`),
+    browserTelemetry: Telemetry.optional().describe(
+      `What is captured of browsers that log in. ${notHere("any capture")}`,
+    ),
+  })
+  .describe("The profile to log in, the domain, and how to log in.");
+export type AuthConnectionSpec = z.infer<typeof AuthConnectionSpec>;
+
+const AuthConnectionStatus = z
+  .object({
+    observedGeneration,
+    conditions: Conditions,
+    status: z.enum(["NEEDS_AUTH", "AUTHENTICATED"]).optional().describe("Whether a login was collected."),
+  })
+  .describe("The observed state of the connection. Written by the operator.");
+
+export type AuthConnection = CustomResource<typeof AuthConnectionSpec, typeof AuthConnectionStatus>;
+
+export const authConnectionKind: Kind<typeof AuthConnectionSpec, typeof AuthConnectionStatus> = {
+  ...apiGroup,
+  kind: "AuthConnection",
+  plural: "authconnections",
+  shortNames: ["ac"],
+  namespaced: true,
+  description: "The login of one profile at one domain, and where its credential is kept.",
+  spec: AuthConnectionSpec,
+  status: AuthConnectionStatus,
+  printerColumns: [
+    { name: "Domain", type: "string", jsonPath: ".spec.domain" },
+    { name: "Profile", type: "string", jsonPath: ".spec.profileName" },
+    { name: "Credential", type: "string", jsonPath: ".spec.credential.name" },
+    { name: "Status", type: "string", jsonPath: ".status.status" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+};
+
+/** The Secret with the login code of a connection; the operator deletes it with the connection. */
+export const loginSecretName = (connectionName: string): string => secretNameFor("login-", connectionName);
+
+/** When a person's login was last collected, RFC 3339; written by the HTTP API, read by the operator. */
+export const authenticatedAtAnnotation = "browserpool.dev/authenticated-at";
+
+/** `AUTHENTICATED` once a login was collected, whether or not it was saved. */
+export const connectionStatus = ({ metadata }: AuthConnection): "NEEDS_AUTH" | "AUTHENTICATED" =>
+  metadata.annotations?.[authenticatedAtAnnotation] === undefined ? "NEEDS_AUTH" : "AUTHENTICATED";

@@ -1,0 +1,120 @@
+/** The use cases of the hosted login page: it exchanges its code, reads the fields of its form, and submits the values. */
+
+import { newId } from "../../../core/objects/new-id.ts";
+import type { Project } from "../../../core/projects/projects.ts";
+import type { ServiceDeps } from "../../../core/service-deps.ts";
+import { AppError } from "../../../platform/base/errors.ts";
+import { storeCredential } from "../credentials/create-credential.ts";
+import { isFieldName } from "../credentials/credential.ts";
+import { fetchCredentials } from "../credentials/fetch-credential.ts";
+import { changeCredential } from "../credentials/update-credential.ts";
+import { credentialOfName } from "../items/rules/item-source.ts";
+import { type AuthConnection, authenticatedAtAnnotation } from "./auth-connection.ts";
+import { fetchConnection } from "./fetch-connection.ts";
+import { badTicket, endVisit, openVisit, requireTicket, requireVisit } from "./login-code.ts";
+import { changeConnection } from "./update-connection.ts";
+
+type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects" | "signingKey">;
+
+/** The connection of a login, from the page's URL. */
+export type LoginPlace = { projectId: string; connectionId: string };
+
+/** A visit of the page. `ticket`: its secret. */
+export type LoginVisit = LoginPlace & { ticket: string };
+
+type TicketDeps = Pick<Deps, "signingKey">;
+
+/** Throws `forbidden` for a code that can't be one of this place. Does no I/O. */
+export const requireCode = ({ code, ...place }: LoginPlace & { code: string }, deps: TicketDeps): number =>
+  requireTicket(code, { ...place, stage: "code" }, deps);
+
+/** Throws `forbidden` for a ticket that can't be one of this place. Does no I/O. */
+export const requireVisitTicket = ({ ticket, ...place }: LoginVisit, deps: TicketDeps): number =>
+  requireTicket(ticket, { ...place, stage: "visit" }, deps);
+
+const placeOf = async (
+  { projectId, connectionId }: LoginPlace,
+  deps: Pick<Deps, "kube" | "projects">,
+): Promise<{ project: Project; connection: AuthConnection }> => {
+  const project = deps.projects.find(projectId);
+  if (project?.status !== "active" || project.id !== projectId) throw badTicket();
+  try {
+    return { project, connection: await fetchConnection(connectionId, project, deps) };
+  } catch (error) {
+    throw error instanceof AppError && error.code === "not_found" ? badTicket() : error;
+  }
+};
+
+/** Exchanges the code of a login link for the ticket of a visit; after that the code is not valid. Throws `forbidden`. */
+export const beginVisit = async (
+  { code, ...place }: LoginPlace & { code: string },
+  deps: Pick<Deps, "kube" | "projects" | "signingKey">,
+): Promise<string> => {
+  const untilMs = requireCode({ ...place, code }, deps);
+  const { connection } = await placeOf(place, deps);
+  return openVisit(connection, { code, use: { ...place, stage: "visit" }, untilMs }, deps);
+};
+
+/** What the page shows: the project that asks, the domain and the fields. */
+export type LoginForm = { projectName: string; domain: string; fields: string[] };
+
+const usualFields = ["username", "password"];
+
+/** The fields of the connection's credential, or the usual two when it has none. Throws `forbidden`. */
+export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps): Promise<LoginForm> => {
+  requireVisitTicket({ ...place, ticket }, deps);
+  const { project, connection } = await placeOf(place, deps);
+  await requireVisit(connection, ticket, deps);
+  const { domain, credential } = connection.spec;
+  const known = credential?.name && credentialOfName(await fetchCredentials(project, deps), credential.name);
+  const fields = known ? known.spec.valueKeys.filter(isFieldName) : [];
+  return { projectName: project.name, domain, fields: fields.length > 0 ? fields : usualFields };
+};
+
+/** A unique name for a connection's credential, which users can recognise. */
+const newCredentialName = ({ spec }: AuthConnection): string =>
+  `${spec.domain}-${spec.profileName}`
+    .replace(/[^a-zA-Z0-9._-]/g, "-")
+    .slice(0, 230)
+    .concat("-", newId());
+
+/** Saves values as the connection's credential. Returns the name of a new credential, undefined when it created none. */
+const save = async (
+  connection: AuthConnection,
+  { values, project }: { values: Record<string, string>; project: Project },
+  deps: Deps,
+): Promise<string | undefined> => {
+  const { credential: linked, saveCredentials, domain } = connection.spec;
+  if (!saveCredentials || linked?.provider !== undefined) return undefined;
+  const known = linked?.name && credentialOfName(await fetchCredentials(project, deps), linked.name);
+  if (known) {
+    await changeCredential(known, { request: { values }, project }, deps);
+    return undefined;
+  }
+  const { credential } = await storeCredential({ name: newCredentialName(connection), domain, values }, project, deps);
+  return credential.spec.name;
+};
+
+/**
+ * Takes the values of a login: ends the visit, saves the values as the connection's credential (unless the connection disables that
+ * or an external provider keeps its credential) and makes the connection `AUTHENTICATED`. One-time codes must not be among the
+ * values. Throws `forbidden` for an invalid visit, `bad_request` for values that can't be stored.
+ */
+export const collectLogin = async (
+  { ticket, ...place }: LoginVisit,
+  values: Record<string, string>,
+  deps: Deps,
+): Promise<void> => {
+  requireVisitTicket({ ...place, ticket }, deps);
+  const { project, connection } = await placeOf(place, deps);
+  await endVisit(connection, ticket, deps);
+  const name = await save(connection, { values, project }, deps);
+  await changeConnection({ id: place.connectionId, project }, deps, async (before) => ({
+    ...before,
+    metadata: {
+      ...before.metadata,
+      annotations: { ...before.metadata.annotations, [authenticatedAtAnnotation]: new Date().toISOString() },
+    },
+    spec: name === undefined ? before.spec : { ...before.spec, credential: { name } },
+  }));
+};

@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { isWanted, Paging, pageOf } from "../../../core/http/paging.ts";
+import { defineRoute } from "../../../core/http/route.ts";
+import {
+  ConnectionRecord,
+  CreateConnection,
+  LoginRecord,
+  LoginRequest,
+  UpdateConnection,
+} from "./auth-connection-wire.ts";
+import { connectionAnswer } from "./connection-answer.ts";
+import { createConnection } from "./create-connection.ts";
+import { deleteConnection } from "./delete-connection.ts";
+import { fetchConnection, fetchConnections } from "./fetch-connection.ts";
+import { startLogin } from "./start-login.ts";
+import { updateConnection } from "./update-connection.ts";
+
+const tag = "Auth connections";
+const scope = "project";
+const path = "/auth/connections/{id}";
+
+const ConnectionParams = z.object({ id: z.string().min(1).max(253).describe("The connection's id.") });
+const ConnectionAnswer = { description: "The connection", schema: ConnectionRecord };
+
+export const createConnectionRoute = defineRoute(
+  {
+    method: "post",
+    path: "/auth/connections",
+    operationId: "createAuthConnection",
+    tag,
+    scope,
+    permission: "credentials:write",
+    summary: "Create a connection of a profile to a domain",
+    body: CreateConnection,
+    answers: { 201: ConnectionAnswer },
+    errors: ["bad_request", "not_supported_here", "conflict"],
+  },
+  async ({ body, project, deps }) => ({ status: 201, body: await createConnection(body, project, deps) }),
+);
+
+export const listConnectionsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/auth/connections",
+    operationId: "listAuthConnections",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "List connections",
+    query: Paging.extend({
+      domain: z.string().max(260).optional().describe("Only connections to this domain."),
+      profile_name: z.string().max(255).optional().describe("Only connections of this profile."),
+      query: z.string().max(260).optional().describe("Part of the domain or the profile in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The connections", schema: z.array(ConnectionRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query: { domain, profile_name, query, ...paging }, project, deps }) => {
+    const connections = (await fetchConnections(project, deps)).filter(
+      ({ metadata: { name: id }, spec }) =>
+        (domain === undefined || spec.domain.toLowerCase() === domain.toLowerCase()) &&
+        (profile_name === undefined || spec.profileName === profile_name) &&
+        (isWanted({ id, name: spec.domain }, { query }) || isWanted({ id, name: spec.profileName }, { query })),
+    );
+    const page = pageOf(connections, paging);
+    return { ...page, body: page.body.map(connectionAnswer) };
+  },
+);
+
+export const getConnectionRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getAuthConnection",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "Get a connection",
+    params: ConnectionParams,
+    answers: { 200: ConnectionAnswer },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: connectionAnswer(await fetchConnection(params.id, project, deps)),
+  }),
+);
+
+export const updateConnectionRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateAuthConnection",
+    tag,
+    scope,
+    permission: "credentials:write",
+    summary: "Change a connection",
+    params: ConnectionParams,
+    body: UpdateConnection,
+    answers: { 200: ConnectionAnswer },
+    errors: ["bad_request", "not_supported_here", "not_found"],
+  },
+  async ({ params, body, project, deps }) => ({
+    status: 200,
+    body: await updateConnection({ id: params.id, request: body }, project, deps),
+  }),
+);
+
+export const deleteConnectionRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteAuthConnection",
+    tag,
+    scope,
+    permission: "credentials:write",
+    summary: "Delete a connection; its credential stays",
+    params: ConnectionParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => {
+    await deleteConnection(params.id, project, deps);
+    return { status: 204 };
+  },
+);
+
+export const loginRoute = defineRoute(
+  {
+    method: "post",
+    path: `${path}/login`,
+    operationId: "loginAuthConnection",
+    tag,
+    scope,
+    permission: "credentials:write",
+    summary: "Begin a login by a person; an earlier one that is not finished ends",
+    params: ConnectionParams,
+    body: LoginRequest,
+    answers: { 200: { description: "Where to send the person", schema: LoginRecord } },
+    errors: ["bad_request", "not_supported_here", "not_found"],
+  },
+  async ({ params, body, project, baseUrl, deps }) => ({
+    status: 200,
+    body: await startLogin({ id: params.id, request: body, project, baseUrl }, deps),
+    headers: { "Cache-Control": "no-store" },
+  }),
+);

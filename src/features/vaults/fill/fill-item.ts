@@ -1,0 +1,100 @@
+/**
+ * Types values of an item into fields of a page (FILL-1). The steps are one after the other, in the order that callers are promised
+ * (FILL-43), whichever would be faster; the first that fails makes the answer:
+ *
+ *   vault, item ──► browser ──► vault attached? ──► values read, item ready? ──► fields known? ──► fillPage ──► event
+ *
+ * No value is read before the vault is known to be attached. A failure before the first write ends in an error; after it, the caller
+ * always gets an answer. Each fill of an item adds an event, also a refused one: the API key, the browser, the page's origin and the
+ * outcome, but nothing of the typed values.
+ */
+
+import type { Principal } from "../../../core/api-keys/api-keys.ts";
+import type { Project } from "../../../core/projects/projects.ts";
+import type { ServiceDeps } from "../../../core/service-deps.ts";
+import { awaitWith } from "../../../platform/base/await-with.ts";
+import { AppError } from "../../../platform/base/errors.ts";
+import { fetchItem, type ItemPath } from "../items/fetch-item.ts";
+import { noteItemEvent } from "../items/item-event.ts";
+import { openItem, type ReadyItem } from "../items/open-item.ts";
+import type { VaultItem } from "../items/vault-item.ts";
+import type { Vault } from "../vault.ts";
+import { devToolsOf, fetchBrowser, requireAttached } from "./attached-browser.ts";
+import { bindingsOf } from "./fill-bindings.ts";
+import { type FillRequest, fillPage } from "./fill-page.ts";
+import { FillRefused } from "./fill-result.ts";
+import { busySeconds, type FillTime, fillTime } from "./fill-time.ts";
+import type { FillAnswer, FillItem } from "./fill-wire.ts";
+import { maskFill } from "./mask-fill.ts";
+import { noteRefusedFill } from "./note-refused-fill.ts";
+
+/** `arrivedAtMs`: when the request arrived, by `performance.now()`. */
+type FillInput = {
+  path: ItemPath;
+  request: FillItem;
+  project: Project;
+  principal: Principal;
+  arrivedAtMs: number;
+};
+
+/** How long an answer waits for its event at least, ms: it is usually kept in one, also when the time of the fill is over. */
+const eventMs = 250;
+
+const openReady = async (item: VaultItem, project: Project, deps: ServiceDeps): Promise<ReadyItem> => {
+  const open = await openItem(item, project, deps);
+  if ("login" in open) return open;
+  throw new AppError("item_unavailable", `item ${item.spec.key} can't be used now: ${open.state.reason}`);
+};
+
+/** `onBrowser`: called as soon as the browser is known to be one of the project. */
+const prepare = async (
+  { vault, item }: { vault: Vault; item: VaultItem },
+  { request, project }: FillInput,
+  { time, deps, onBrowser }: { time: FillTime; deps: ServiceDeps; onBrowser: () => void },
+): Promise<FillRequest> => {
+  const lease = await time.until(fetchBrowser(request.browser_id, project, deps), "service");
+  onBrowser();
+  requireAttached(vault, lease);
+  const open = await time.until(openReady(item, project, deps), "service");
+  const bindings = bindingsOf(item, request, open);
+  await time.until(maskFill(lease, request, open, deps), "browser");
+  const connect = await time.until(devToolsOf(lease, deps), "browser");
+  const { allowedOrigins } = open;
+  return { connect, pageUrl: request.page_url, timeoutMs: time.leftMs(), bindings, allowedOrigins };
+};
+
+const asAnswered = (error: unknown, time: FillTime): unknown => {
+  if (!(error instanceof FillRefused)) return error;
+  if (error.isLate) return time.late("browser");
+  const isBusy = error.code === "browser_not_ready" || error.code === "fill_in_progress";
+  return new AppError(error.code, error.message, isBusy ? { retryAfterSeconds: busySeconds } : {});
+};
+
+/** Fills the fields. Throws for a failure before the first write (FILL-2 to FILL-26, FILL-45); then nothing was written. */
+export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: AbortSignal): Promise<FillAnswer> => {
+  const { path, request, project, principal, arrivedAtMs } = input;
+  const time = fillTime({ arrivedAtMs, timeoutMs: request.timeout_ms }, signal);
+  if (time.leftMs() === 0) {
+    await noteRefusedFill({ path, project, principal, code: "browser_not_ready" }, deps);
+    throw time.late("request");
+  }
+  const { vault, item } = await time.until(fetchItem(path, project, deps), "service");
+  let browser_id: string | undefined;
+  const onBrowser = (): void => {
+    browser_id = request.browser_id;
+  };
+  const note = async (what: { outcome: string; origin?: string }): Promise<void> => {
+    const noted = noteItemEvent(item, { type: "fill", principal, ...(browser_id && { browser_id }), ...what }, deps);
+    await awaitWith(noted, AbortSignal.timeout(Math.ceil(Math.max(time.leftMs(), eventMs)))).catch(() => undefined);
+  };
+  try {
+    const wanted = await prepare({ vault, item }, input, { time, deps, onBrowser });
+    const { origin, status, fields } = await fillPage(wanted, signal);
+    await note({ origin, outcome: status });
+    return { type: "fill", status, fields };
+  } catch (error) {
+    const answered = asAnswered(error, time);
+    await note({ outcome: answered instanceof AppError ? answered.code : "internal_error" });
+    throw answered;
+  }
+};

@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import type { Protocol } from "devtools-protocol";
+import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
+import { CdpRefused } from "../../../platform/cdp/cdp-errors.ts";
+
+const fieldsScript = readFileSync(new URL("in-page/fields.js", import.meta.url), "utf8");
+
+/** One frame of the page, with an isolated world in which in-page/fields.js is loaded. */
+export type Frame = {
+  sessionId: string;
+  /** The world's `{ find, unlock, write, leaves, settled }`. */
+  objectId: string;
+  /** The frame around it; undefined for the main frame. */
+  parent: Frame | undefined;
+};
+
+type Place = { frameId: string; parentId: string | undefined; sessionId: string };
+
+/** Undefined when the browser refuses the call: the frame or its session is gone, so it is no part of the page any more. */
+export const unlessGone = async <Result>(answer: Promise<Result>): Promise<Result | undefined> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof CdpRefused) return undefined;
+    throw error;
+  }
+};
+
+const placesOf = ({ frame, childFrames = [] }: Protocol.Page.FrameTree, sessionId: string): Place[] => [
+  { frameId: frame.id, parentId: frame.parentId, sessionId },
+  ...childFrames.flatMap((child) => placesOf(child, sessionId)),
+];
+
+/** The frames that a session's process renders, outer ones first, and the frames of other processes inside them. */
+const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[]> => {
+  const [tree] = await Promise.all([
+    cdp.send("Page.getFrameTree", undefined, { sessionId }),
+    cdp.send(
+      "Target.setAutoAttach",
+      {
+        autoAttach: true,
+        waitForDebuggerOnStart: false,
+        flatten: true,
+        // Only frames of other processes, no workers.
+        filter: [{ type: "iframe" }, { exclude: true }],
+      },
+      { sessionId },
+    ),
+  ]);
+  const below = cdp.attachedBelow(sessionId).map((child) => unlessGone(listFrames(cdp, child)));
+  return [...placesOf(tree.frameTree, sessionId), ...(await Promise.all(below)).flatMap((places) => places ?? [])];
+};
+
+/** Loads the script in a new isolated world of the frame; returns the script's handle. */
+const loadScript = async (cdp: CdpConnection, { frameId, sessionId }: Place): Promise<string | undefined> => {
+  const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, { sessionId });
+  const evaluation = { expression: fieldsScript, contextId: world.executionContextId, silent: true };
+  const { result } = await cdp.send("Runtime.evaluate", evaluation, { sessionId });
+  return result.objectId;
+};
+
+/**
+ * Opens every frame of the page, the main frame first and each frame after its parent. It leaves out frames that vanish meanwhile,
+ * with the frames inside them. Rejects when the page itself is gone.
+ */
+export const openFrames = async (cdp: CdpConnection, pageSession: string): Promise<Frame[]> => {
+  const places = await listFrames(cdp, pageSession);
+  const objectIds = await Promise.all(places.map((place) => unlessGone(loadScript(cdp, place))));
+  const frames = new Map<string, Frame>();
+  for (const [index, { frameId, parentId, sessionId }] of places.entries()) {
+    const objectId = objectIds[index];
+    const parent = parentId === undefined ? undefined : frames.get(parentId);
+    const isLost = objectId === undefined || (parentId !== undefined && parent === undefined);
+    if (!isLost) frames.set(frameId, { sessionId, objectId, parent });
+  }
+  return [...frames.values()];
+};
+
+/**
+ * Calls a function of in-page/fields.js in a frame; returns its result, undefined when it throws. Only this one message
+ * contains the arguments. Rejects with `CdpRefused` when the frame's document is gone or goes meanwhile.
+ */
+export const callInFrame = async (
+  cdp: CdpConnection,
+  { sessionId, objectId }: Frame,
+  name: "find" | "unlock" | "write" | "leaves" | "settled",
+  args: unknown[],
+): Promise<unknown> => {
+  const { result, exceptionDetails } = await cdp.send(
+    "Runtime.callFunctionOn",
+    {
+      objectId,
+      functionDeclaration: `function (...args) { return this.${name}(...args); }`,
+      arguments: args.map((value) => ({ value })),
+      returnByValue: true,
+      awaitPromise: true,
+      silent: true,
+    },
+    { sessionId },
+  );
+  return exceptionDetails ? undefined : result.value;
+};

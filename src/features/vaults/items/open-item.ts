@@ -1,0 +1,48 @@
+import type { Project } from "../../../core/projects/projects.ts";
+import type { ServiceDeps } from "../../../core/service-deps.ts";
+import { commonOrigins } from "../../../platform/addresses/allowed-origins.ts";
+import { type Login, noLogin, shapeOf } from "../connections/rules/change-login.ts";
+import { type Credential, credentialKind } from "../credentials/credential.ts";
+import { openLogin } from "../logins/stored-login.ts";
+import { findSources } from "./item-source.ts";
+import { type ItemState, itemState } from "./rules/item-state.ts";
+import type { VaultItem } from "./vault-item.ts";
+
+/** An item with its values. `allowedOrigins`: the only origins that the values may be filled into; undefined: any. */
+export type ReadyItem = {
+  state: Extract<ItemState, { status: "ready" }>;
+  login: Login;
+  allowedOrigins: string[] | undefined;
+};
+
+/** The present state of an item, with its values when it is ready. */
+type OpenItem = ReadyItem | { state: Extract<ItemState, { status: "unavailable" }> };
+
+type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+
+/**
+ * Opens a login, and then reads the credential's origins once more. A change of both may be under way: it narrows the origins
+ * before it writes the values and widens them after. So what the two reads have in common is right for the values in between.
+ */
+const openWithOrigins = async (
+  credential: Credential,
+  before: string[] | undefined,
+  deps: Deps,
+): Promise<{ login: Login; allowedOrigins: string[] | undefined }> => {
+  const login = await openLogin(credential, deps);
+  const now = await deps.kube.get(credentialKind, credential.metadata);
+  if (now?.metadata.uid !== credential.metadata.uid) return { login: noLogin, allowedOrigins: [] };
+  return { login, allowedOrigins: commonOrigins([before, now.spec.allowedOrigins]) };
+};
+
+/** Reads the values of an item for use in this process. They must not be logged, sent in an answer or stored. */
+export const openItem = async (item: VaultItem, project: Project, deps: Deps): Promise<OpenItem> => {
+  const [found] = await findSources([item], project, deps);
+  const { source, allowedOrigins: before } = found ?? { source: { is: "connectionGone" as const }, allowedOrigins: [] };
+  const { login, allowedOrigins } =
+    source.is === "credential"
+      ? await openWithOrigins(source.credential, before, deps)
+      : { login: noLogin, allowedOrigins: before };
+  const state = itemState(source.is === "credential" ? { is: "stored", login: shapeOf(login) } : source);
+  return state.status === "unavailable" ? { state } : { state, login, allowedOrigins };
+};

@@ -1,0 +1,17 @@
+import type { Project } from "../../../core/projects/projects.ts";
+import type { ServiceDeps } from "../../../core/service-deps.ts";
+import { AppError } from "../../../platform/base/errors.ts";
+import { fetchItem, type ItemPath } from "./fetch-item.ts";
+
+/** Items of a connection can't be edited (ITEM-30): always throws, `not_found` or `conflict`. */
+export const refuseItemEdit = async (
+  path: ItemPath,
+  project: Project,
+  deps: Pick<ServiceDeps, "kube">,
+): Promise<never> => {
+  await fetchItem(path, project, deps);
+  throw new AppError(
+    "conflict",
+    "this item can't be edited: its values are changed through the credential of its connection; for another connection or description, delete it and create a new one",
+  );
+};

@@ -1,0 +1,173 @@
+import { z } from "zod";
+import { isWanted, Paging, pageOf } from "../../../core/http/paging.ts";
+import { defineRoute } from "../../../core/http/route.ts";
+import { itemKey } from "../../../platform/kinds/selector.ts";
+import { wireSchema } from "../../../platform/kinds/wire.ts";
+import { fetchVault } from "../fetch-vault.ts";
+import { ItemEventRecord, ItemRecord, PutItem } from "../vault-wire.ts";
+import { deleteItem } from "./delete-item.ts";
+import { fetchItem, fetchItems } from "./fetch-item.ts";
+import { itemAnswer, itemAnswers } from "./item-answer.ts";
+import { putItem } from "./put-item.ts";
+import { readItemEvents } from "./read-item-events.ts";
+import { refuseItemEdit } from "./refuse-item-edit.ts";
+
+const tag = "Vaults";
+const scope = "project";
+const items = "/vaults/{id_or_name}/items";
+const path = `${items}/{key}`;
+
+const VaultParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The vault's id or name.") });
+const ItemParams = VaultParams.extend({ key: z.string().min(1).max(255).describe("The item's key.") });
+const NewItemParams = VaultParams.extend({ key: wireSchema(itemKey).describe("The item's key.") });
+
+type ItemParams = z.output<typeof ItemParams>;
+const pathOf = ({ id_or_name, key }: ItemParams) => ({ vault: id_or_name, key });
+
+const ItemAnswer = { description: "The item", schema: ItemRecord };
+
+/** Most events of one answer. */
+const maxEvents = 100;
+
+/** The ids of events are ids of a Redis stream: two numbers below 2^64. */
+const eventId = /^\d{1,19}-\d{1,19}$/;
+
+export const listItemsRoute = defineRoute(
+  {
+    method: "get",
+    path: items,
+    operationId: "listVaultItems",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "List the items of a vault, without their fields",
+    params: VaultParams,
+    query: Paging.extend({
+      query: z.string().max(255).optional().describe("Part of the key in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The items", schema: z.array(ItemRecord) } },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, query, project, deps }) => {
+    const vault = await fetchVault(params.id_or_name, project, deps);
+    const wanted = (await fetchItems(vault, project, deps)).filter(({ metadata, spec }) =>
+      isWanted({ id: metadata.name, name: spec.key }, query),
+    );
+    const page = pageOf(wanted, query);
+    return { ...page, body: await itemAnswers(page.body, project, deps) };
+  },
+);
+
+export const putItemRoute = defineRoute(
+  {
+    method: "put",
+    path,
+    operationId: "putVaultItem",
+    tag,
+    scope,
+    permission: "vaults:write",
+    summary: "Create an item, or get the equal one that exists",
+    params: NewItemParams,
+    body: PutItem,
+    answers: { 200: ItemAnswer },
+    errors: [
+      "bad_request",
+      "not_found",
+      "conflict",
+      "no_saved_credential",
+      "connection_in_other_project",
+      "external_credential_provider",
+    ],
+  },
+  async ({ params, body, project, principal, deps }) => ({
+    status: 200,
+    body: await putItem({ path: pathOf(params), request: body, principal }, project, deps),
+  }),
+);
+
+export const getItemRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getVaultItem",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "Get an item with its fields",
+    params: ItemParams,
+    query: z.object({
+      wait: z
+        .string()
+        .max(20)
+        .optional()
+        .describe("Seconds to wait until the item is ready: it is from the begin, so of no effect."),
+    }),
+    answers: { 200: ItemAnswer },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => {
+    const { item } = await fetchItem(pathOf(params), project, deps);
+    return { status: 200, body: await itemAnswer(item, project, deps) };
+  },
+);
+
+export const updateItemRoute = defineRoute(
+  {
+    method: "patch",
+    path,
+    operationId: "updateVaultItem",
+    tag,
+    scope,
+    permission: "vaults:write",
+    summary: "Refused: items can't be edited",
+    params: ItemParams,
+    answers: { 200: ItemAnswer },
+    errors: ["not_found", "conflict"],
+  },
+  ({ params, project, deps }) => refuseItemEdit(pathOf(params), project, deps),
+);
+
+export const deleteItemRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteVaultItem",
+    tag,
+    scope,
+    permission: "vaults:write",
+    summary: "Delete an item; its connection and credential stay",
+    params: ItemParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, principal, deps }) => {
+    await deleteItem(pathOf(params), { project, principal }, deps);
+    return { status: 204 };
+  },
+);
+
+export const listItemEventsRoute = defineRoute(
+  {
+    method: "get",
+    path: `${path}/events`,
+    operationId: "listVaultItemEvents",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "List the events of an item, oldest first, without values",
+    params: ItemParams,
+    query: z.object({
+      after: z.string().regex(eventId).optional().describe("Only events after the one of this id."),
+      wait: z.coerce.number().min(0).max(30).default(0).describe("Seconds to wait for an event when there is none."),
+      limit: z.coerce.number().int().min(1).max(maxEvents).default(maxEvents).describe("Events an answer."),
+    }),
+    answers: { 200: { description: "The events", schema: z.array(ItemEventRecord) } },
+    errors: ["bad_request", "not_found"],
+  },
+  async ({ params, query: { after, wait, limit }, project, deps, signal }) => {
+    const query = { after, limit, waitMs: wait * 1000 };
+    const events = await readItemEvents(pathOf(params), { project, query, signal }, deps);
+    // The newest public clients have other names for two fields.
+    return { status: 200, body: events.map((event) => ({ ...event, created_at: event.time, name: event.type })) };
+  },
+);

@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { isWanted, Paging, pageOf } from "../../core/http/paging.ts";
+import { defineRoute } from "../../core/http/route.ts";
+import { wireName } from "../../platform/kinds/identity.ts";
+import { deleteVault } from "./delete-vault.ts";
+import { fetchVault, fetchVaults, vaultAnswer } from "./fetch-vault.ts";
+import { upsertVault } from "./upsert-vault.ts";
+import { UpsertVault, VaultRecord } from "./vault-wire.ts";
+
+const tag = "Vaults";
+const scope = "project";
+const path = "/vaults/{id_or_name}";
+
+const VaultParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The vault's id or name.") });
+const VaultAnswer = { description: "The vault", schema: VaultRecord };
+
+export const upsertVaultRoute = defineRoute(
+  {
+    method: "post",
+    path: "/vaults",
+    operationId: "upsertVault",
+    tag,
+    scope,
+    permission: "vaults:write",
+    summary: "Create a vault, or get the one with this name",
+    body: UpsertVault,
+    answers: { 200: VaultAnswer },
+    errors: ["bad_request"],
+  },
+  async ({ body, project, deps }) => ({ status: 200, body: await upsertVault(body, project, deps) }),
+);
+
+export const listVaultsRoute = defineRoute(
+  {
+    method: "get",
+    path: "/vaults",
+    operationId: "listVaults",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "List vaults",
+    query: Paging.extend({
+      name: z.string().max(255).optional().describe("Only the vault of exactly this name."),
+      query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
+    }),
+    answers: { 200: { description: "The vaults", schema: z.array(VaultRecord) } },
+    errors: ["bad_request"],
+  },
+  async ({ query, project, deps }) => {
+    const vaults = (await fetchVaults(project, deps)).filter((vault) =>
+      isWanted({ id: vault.metadata.name, name: wireName(vault) }, query),
+    );
+    const page = pageOf(vaults, query);
+    return { ...page, body: page.body.map(vaultAnswer) };
+  },
+);
+
+export const getVaultRoute = defineRoute(
+  {
+    method: "get",
+    path,
+    operationId: "getVault",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "Get a vault",
+    params: VaultParams,
+    answers: { 200: VaultAnswer },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: vaultAnswer(await fetchVault(params.id_or_name, project, deps)),
+  }),
+);
+
+export const deleteVaultRoute = defineRoute(
+  {
+    method: "delete",
+    path,
+    operationId: "deleteVault",
+    tag,
+    scope,
+    permission: "vaults:write",
+    summary: "Delete a vault and its items; connections and credentials stay",
+    params: VaultParams,
+    answers: { 204: { description: "Done" } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, principal, deps }) => {
+    await deleteVault(params.id_or_name, { project, principal }, deps);
+    return { status: 204 };
+  },
+);

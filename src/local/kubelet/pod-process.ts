@@ -1,0 +1,83 @@
+import { mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { keyOf, type Pod, type Ref } from "../../platform/kube/objects.ts";
+import { type Child, startChild } from "../../platform/process/child-process.ts";
+import { startLog } from "../../platform/process/log-file.ts";
+import { endAtHomeIn } from "../../platform/process/marked-processes.ts";
+import { killRecordedGroups } from "../../platform/process/process-groups.ts";
+import { podLogsFolder, podsFolder, podTempFolder, processGroupsFile, removePodFolders } from "../leftovers.ts";
+import { podEnvironment } from "./pod-environment.ts";
+import type { SecretValues } from "./pod-secrets.ts";
+
+export type PodProcessOptions = {
+  dataDir: string;
+  /** The program to which the container's arguments are added. */
+  agentCommand: readonly [program: string, ...args: string[]];
+  /** Further variables of every agent; its pod's own variables win. */
+  agentEnv: Record<string, string>;
+};
+
+/** A termination message is cut to this length, bytes, like a kubelet's. */
+const maxTerminationBytes = 4096;
+
+const podDirOf = (dataDir: string, pod: Pod): string => join(podsFolder(dataDir), pod.metadata.uid);
+const terminationLog = (podDir: string): string => join(podDir, "termination-log");
+const logPathOf = (dataDir: string, ref: Ref): string =>
+  join(podLogsFolder(dataDir), `${keyOf(ref).replace("/", "_")}.log`);
+
+/** Starts the pod's program in its own folder, with a temp folder of its own, and with its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
+export const startPodProcess = async (
+  pod: Pod,
+  given: { podIp: string; secretValues: SecretValues },
+  options: PodProcessOptions,
+): Promise<Child> => {
+  const { dataDir, agentCommand, agentEnv } = options;
+  const podDir = podDirOf(dataDir, pod);
+  const logPath = logPathOf(dataDir, pod.metadata);
+  const { args, env } = podEnvironment(pod, given.podIp, given.secretValues);
+  const [program, ...firstArgs] = agentCommand;
+  const tempDir = podTempFolder(pod.metadata.uid);
+  for (const dir of [podDir, tempDir]) await mkdir(dir, { recursive: true, mode: 0o700 });
+  await startLog(logPath);
+  return startChild({
+    dataDir,
+    name: `pod-${pod.metadata.uid}`,
+    command: [program, ...firstArgs, ...args],
+    env: {
+      ...agentEnv,
+      ...env,
+      BROWSERPOOL_TERMINATION_LOG: terminationLog(podDir),
+      BROWSERPOOL_AGENT_DATA_DIR: podDir,
+      BROWSERPOOL_AGENT_SCRATCH_DIRS: podDir,
+      HOME: podDir,
+      TMPDIR: tempDir,
+    },
+    cwd: podDir,
+    logPath,
+    // When this process is killed, the kernel tells the agent to end, and the agent ends its browser. At once, since no process is
+    // left that waits for an end in order.
+    parentDeathSignal: "INT",
+  });
+};
+
+/** The termination message of the pod's program, or "". */
+export const readTermination = async (dataDir: string, pod: Pod): Promise<string> => {
+  try {
+    await using file = await open(terminationLog(podDirOf(dataDir, pod)), "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxTerminationBytes), 0, maxTerminationBytes, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch {
+    return "";
+  }
+};
+
+/** Ends processes that the pod's program started and did not end, then removes the pod's folders. */
+export const cleanPodProcess = async (dataDir: string, pod: Pod): Promise<void> => {
+  const podDir = podDirOf(dataDir, pod);
+  await killRecordedGroups(processGroupsFile(podDir));
+  await endAtHomeIn(podDir);
+  await removePodFolders(dataDir, pod.metadata.uid);
+};
+
+/** Removes the output of a deleted pod. */
+export const removePodLog = (dataDir: string, ref: Ref): Promise<void> => rm(logPathOf(dataDir, ref), { force: true });

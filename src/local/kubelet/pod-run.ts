@@ -1,0 +1,123 @@
+/**
+ * The life of one pod as a process. It goes one way:
+ *
+ *   starting ──(process runs)──► running ◄──► running, ready
+ *      │                            │
+ *      │ can't be started,          │ ends by itself, or `end`: SIGTERM or SIGINT, the grace, SIGKILL
+ *      │ or `end` comes before      ▼
+ *      └─────────────────────────► ended
+ *
+ * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers), all else that
+ * it started, and the pod's folders are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
+ */
+
+import type { Logger } from "../../platform/base/log.ts";
+import type { Pod } from "../../platform/kube/objects.ts";
+import { createEnding, type Ending } from "./ending.ts";
+import type { PodAddresses } from "./pod-address.ts";
+import { cleanPodProcess, type PodProcessOptions, readTermination, startPodProcess } from "./pod-process.ts";
+import type { SecretValues } from "./pod-secrets.ts";
+import { probeOf, startReadinessProbe } from "./readiness-probe.ts";
+import type { StartSlots } from "./start-slots.ts";
+
+export type PodRunState =
+  | { phase: "starting" }
+  | { phase: "running"; ready: boolean; podIp: string; startedAt: string }
+  | ({ phase: "ended"; startedAt: string; finishedAt: string } & Outcome);
+
+/** `message`: the termination message of the process, or why there was none. */
+type Outcome = { exitCode: number; message: string; podIp?: string };
+
+export type PodRun = {
+  state(): PodRunState;
+  /**
+   * Ends the process without waiting for it: `onChange` is called when it has ended. Of two graces, ms, the shorter one counts.
+   * `signal`: SIGTERM by default, after which the agent may serve its lease on; after SIGINT it ends at once.
+   */
+  end: Ending["request"];
+  /** Resolves in the state `ended`. Never rejects. */
+  ended: Promise<void>;
+};
+
+export type PodRunOptions = PodProcessOptions & {
+  addresses: PodAddresses;
+  slots: StartSlots;
+  /** Reads what the pod's variables take from Secrets. */
+  readSecretValues(pod: Pod): Promise<SecretValues>;
+  log: Logger;
+  /** Called after every change of the state. */
+  onChange: () => void;
+};
+
+/** The exit code by which container runtimes report a container that could not be started. */
+const notStartedExitCode = 128;
+
+/** A start that is not ready gives its slot back after this time, ms: a browser that hangs must not delay the others. */
+const longestSlotMs = 10_000;
+
+const now = (): string => new Date().toISOString();
+
+type Running = Extract<PodRunState, { phase: "running" }>;
+type Serving = { pod: Pod; podIp: string; ending: Ending; onRunning: (state: Running) => void };
+
+/** Starts the process and probes it until it has ended; resolves with its exit code, rejects when it can't be started. */
+const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodRunOptions): Promise<number> => {
+  const secretValues = await options.readSecretValues(pod);
+  const child = await startPodProcess(pod, { podIp, secretValues }, options);
+  ending.onRequest(({ graceMs, signal }) => void child.stop(graceMs, signal));
+  const startedAt = now();
+  const container = pod.spec?.containers[0];
+  const probe = container && probeOf(container, podIp);
+  const setReady = (ready: boolean): void => onRunning({ phase: "running", ready, podIp, startedAt });
+  setReady(!probe);
+  const probing = probe && startReadinessProbe(probe, setReady);
+  const { exitCode } = await child.ended;
+  probing?.stop();
+  return exitCode;
+};
+
+/** Starts a pod at once. `pod`: bound to this node and supported. */
+export const startPodRun = (pod: Pod, options: PodRunOptions): PodRun => {
+  const { dataDir, addresses, slots, log, onChange } = options;
+  const ending = createEnding();
+  let state: PodRunState = { phase: "starting" };
+  const become = (next: PodRunState): void => {
+    state = next;
+    onChange();
+  };
+  const live = async (giveBackSlot: () => void): Promise<Outcome> => {
+    const podIp = await addresses.take(pod.spec?.containers[0]?.ports?.[0]?.containerPort ?? 0);
+    const onRunning = (running: Running): void => {
+      if (running.ready) giveBackSlot();
+      become(running);
+    };
+    try {
+      const exitCode = await serve({ pod, podIp, ending, onRunning }, options);
+      return { exitCode, message: await readTermination(dataDir, pod), podIp };
+    } finally {
+      await cleanPodProcess(dataDir, pod);
+      addresses.release(podIp);
+    }
+  };
+  const liveInSlot = async (): Promise<Outcome> => {
+    const giveBackSlot = await slots.take(ending.signal);
+    if (!giveBackSlot) return { exitCode: notStartedExitCode, message: "ended before its process was started" };
+    const slotDeadline = setTimeout(giveBackSlot, longestSlotMs);
+    try {
+      return await live(giveBackSlot);
+    } catch (err) {
+      log.error({ err, pod: pod.metadata.name }, "a pod's process failed");
+      return { exitCode: notStartedExitCode, message: err instanceof Error ? err.message : String(err) };
+    } finally {
+      clearTimeout(slotDeadline);
+      giveBackSlot();
+    }
+  };
+  const run = async (): Promise<void> => {
+    const createdAt = now();
+    const outcome = await liveInSlot();
+    const startedAt = state.phase === "running" ? state.startedAt : createdAt;
+    become({ phase: "ended", ...outcome, startedAt, finishedAt: now() });
+  };
+  return { state: () => state, end: ending.request, ended: run() };
+};

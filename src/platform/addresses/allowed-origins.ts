@@ -1,0 +1,32 @@
+/** Which origins an item may be filled into (ITEM-38). A list that is left out allows any page, an empty one none. */
+import type { Problem } from "../rules/problem.ts";
+import { hasSoundLabels } from "./punycode.ts";
+
+type Origins = readonly string[] | undefined;
+
+/** The origins that are in all lists, in the order of the first one; undefined when every list is left out. */
+export const commonOrigins = (lists: readonly Origins[]): string[] | undefined => {
+  const [first, ...others] = lists.filter((list) => list !== undefined);
+  return first?.filter((origin) => others.every((list) => list.includes(origin)));
+};
+
+/** Fills compare origins letter by letter. An origin in a form that no browser uses would match no page, so it is a problem. */
+export const originProblems = (origins: Origins, path: string): Problem[] =>
+  (origins ?? []).flatMap((origin, index) => {
+    const url = URL.parse(origin);
+    const isName = url === null || hasSoundLabels(url.hostname);
+    if (isName && url?.origin === origin) return [];
+    const message = isName
+      ? `write it as browsers do: ${url?.origin ?? "https://host"}`
+      : "has an xn-- label that is no internationalised name";
+    return [{ path: `${path}[${index}]`, message }];
+  });
+
+/** One problem for each origin of `own` beyond a limit. `of`: the limit's owner, e.g. `credential shop`. */
+export const wideningProblems = (own: Origins, limits: { of: string; origins: Origins }[], path: string): Problem[] =>
+  (own ?? []).flatMap((origin, index) => {
+    const exceeded = limits.find(({ origins }) => origins !== undefined && !origins.includes(origin));
+    return exceeded
+      ? [{ path: `${path}[${index}]`, message: `${origin} is not among the allowed_origins of ${exceeded.of}` }]
+      : [];
+  });

@@ -1,0 +1,71 @@
+import { type Dispatcher, request } from "undici";
+import { awaitWith } from "../base/await-with.ts";
+import type { Proof } from "./access/access.ts";
+import { openAccess } from "./access/open-access.ts";
+import { KubeError } from "./kube-error.ts";
+
+/** How long a proof is used again, ms: Kubernetes renews bound tokens on disk every few minutes. */
+const proofLifeMs = 60_000;
+
+export type KubeRequest = {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: object;
+  contentType?: string;
+  signal: AbortSignal;
+};
+
+export type KubeResponse = Dispatcher.ResponseData;
+
+/** Sends one request to the API server of a kubeconfig over kept-alive connections. */
+export type Transport = { send(request: KubeRequest): Promise<KubeResponse>; close(): Promise<void> };
+
+const queryString = (query: KubeRequest["query"]): string => {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) params.set(name, String(value));
+  return params.size > 0 ? `?${params}` : "";
+};
+
+/**
+ * `kubeconfigPath`: see `openAccess`; it is read at once, and an error in it is thrown. client-node's generated client is not used: it opens a
+ * new connection pool for every call, and its errors contain whole responses.
+ */
+export const openTransport = (kubeconfigPath?: string): Transport => {
+  const access = openAccess(kubeconfigPath);
+  let proof: { value: Proof; untilMs: number } | undefined;
+  const prove = async (): Promise<Proof> => {
+    if (proof && proof.untilMs > performance.now()) return proof.value;
+    const value = await access.prove();
+    proof = { value, untilMs: performance.now() + proofLifeMs };
+    return value;
+  };
+
+  return {
+    async send({ method, path, query, body, contentType, signal }) {
+      try {
+        const { server, headers, dispatcher } = await prove();
+        const response = request(server + path + queryString(query), {
+          method,
+          headers: {
+            ...headers,
+            accept: "application/json",
+            ...(body && { "content-type": contentType ?? "application/json" }),
+          },
+          ...(body && { body: JSON.stringify(body) }),
+          ...(dispatcher && { dispatcher }),
+          // By default undici closes the connection after a DELETE with a body, as some servers do not read it; the API server does.
+          reset: false,
+          signal,
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        });
+        // undici ignores the signal while it connects, which may take ten seconds.
+        return await awaitWith(response, signal);
+      } catch (cause) {
+        throw new KubeError("Unreachable", 0, `the Kubernetes API did not answer ${method} ${path}`, { cause });
+      }
+    },
+    close: access.close,
+  };
+};

@@ -1,0 +1,150 @@
+/**
+ * Answers of requests with an `Idempotency-Key`, kept for a day (HTTP-21).
+ *
+ *   (none) ──begin──► pending ──finish──► done (replayed)
+ *                      │  ▲ renewed while the request runs; expires soon when its replica dies
+ *                      └──forget──► (none)   a retry may get another answer: this was a server error, or the caller hung up
+ *
+ * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it (features/recordings/answer-video.ts).
+ *
+ * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another run has
+ * begun since, this run leaves the other run's mark alone.
+ *
+ * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out. Each run charges its
+ * bytes to its holders, the API key and the project, which may each hold so many. A run reserves room for an usual answer before
+ * it begins, so that answer is kept for the whole day; when a larger one has no room, it is as one that is too large.
+ */
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import type { RedisConnection } from "./connection.ts";
+import { idempotencyKey, keptBytesKey } from "./keys.ts";
+import { orUnavailable } from "./or-unavailable.ts";
+import { loadScript, runScript } from "./script.ts";
+import { retryBriefly } from "./while-unavailable.ts";
+
+const keptSeconds = 24 * 60 * 60;
+const pendingSeconds = 30;
+
+/** How often a running request renews its mark, ms. */
+const renewMs = 10_000;
+
+/** Longest answer that is kept, characters; far above a session or a pool with a Chrome policy of some size. */
+export const longestKept = 256 * 1024;
+
+/** What a run reserves, bytes: room for the answers to almost all requests. */
+const reservedBytes = 4096;
+
+/** What Redis needs for an answer besides its text, bytes. */
+const overheadBytes = 400;
+
+/** Who is charged for an answer: `id` of a key or a project, and the bytes that it may hold. */
+export type AnswerHolder = { id: string; mostBytes: number };
+
+/** `by`: id of the run that made the mark; a run recognises its own mark by it when Redis' answer was lost. */
+const Entry = z.object({
+  bodyDigest: z.string(),
+  by: z.string().exactOptional(),
+  sealed: z.string().exactOptional(),
+  isTooLong: z.literal(true).exactOptional(),
+});
+type Entry = z.infer<typeof Entry>;
+
+export type Begun =
+  /** `mark`: identifies this run in the other calls. */
+  | { kind: "fresh"; mark: string }
+  | { kind: "replay"; sealed: string }
+  | { kind: "running" }
+  /** Carried out, but its answer was too long to keep. */
+  | { kind: "notKept" }
+  | { kind: "otherBody" };
+
+export type IdempotentAnswers = {
+  /** How often a running request calls `renew`, ms. */
+  renewMs: number;
+  /** `digest` identifies caller, route and key; `bodyDigest` the body. */
+  begin(digest: string, bodyDigest: string): Promise<Begun>;
+  /** Reserves room for the answer of a run; false when a holder has none. Then call `forget` without holders. */
+  reserve(holders: readonly AnswerHolder[]): Promise<boolean>;
+  renew(digest: string, mark: string): Promise<void>;
+  /** Keeps the answer and charges its holders for what it needs instead of what was reserved. */
+  finish(
+    digest: string,
+    mark: string,
+    entry: { bodyDigest: string; sealed: string | Promise<string>; holders: readonly AnswerHolder[] },
+  ): Promise<void>;
+  /** `holders`: those with room reserved; they get it back. */
+  forget(digest: string, mark: string, holders?: readonly AnswerHolder[]): Promise<void>;
+  /** Resolves when no `finish` and no `forget` is under way: callers don't wait for them, a process that stops does. Never rejects. */
+  settled(): Promise<void>;
+};
+
+const changeMark = loadScript("change-mark", import.meta.url);
+const chargeBytes = loadScript("charge-bytes", import.meta.url);
+
+const begin = async (redis: RedisConnection, key: string, entry: Entry): Promise<Begun> => {
+  const mark = JSON.stringify(entry);
+  if (await orUnavailable(redis.set(key, mark, "EX", pendingSeconds, "NX"))) return { kind: "fresh", mark };
+  const text = await orUnavailable(redis.get(key));
+  if (!text) return { kind: "running" }; // it has just expired; the caller's next attempt begins a new run
+  const known = Entry.parse(JSON.parse(text));
+  if (known.by !== undefined && known.by === entry.by) return { kind: "fresh", mark };
+  if (known.bodyDigest !== entry.bodyDigest) return { kind: "otherBody" };
+  if (known.isTooLong) return { kind: "notKept" };
+  return known.sealed === undefined ? { kind: "running" } : { kind: "replay", sealed: known.sealed };
+};
+
+/** Answers in this Redis. Every call throws `unavailable` when Redis does not answer. */
+export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswers => {
+  const change = (digest: string, mark: string, next: string, seconds: number): Promise<unknown> =>
+    orUnavailable(runScript(redis, changeMark, [idempotencyKey(digest)], [mark, next, seconds]));
+  /** Where an answer of Redis is lost, the bytes count twice, or are given back twice, for a day. */
+  const chargeOne = async ({ id, mostBytes }: AnswerHolder, bytes: number): Promise<boolean> => {
+    const argv = [bytes, mostBytes, keptSeconds / 3600];
+    return (await retryBriefly(() => orUnavailable(runScript(redis, chargeBytes, [keptBytesKey(id)], argv)))) === 1;
+  };
+  /** Charges all holders or none. They may be on different servers of a Redis Cluster, so each takes a script of its own. */
+  const charge = async (holders: readonly AnswerHolder[], bytes: number): Promise<boolean> => {
+    const results = await Promise.all(
+      holders.map(async (holder) => ({ holder, isIn: await chargeOne(holder, bytes) })),
+    );
+    if (results.every(({ isIn }) => isIn)) return true;
+    await Promise.all(results.map(({ holder, isIn }) => isIn && chargeOne(holder, -bytes)));
+    return false;
+  };
+  const underWay = new Set<Promise<void>>();
+  const follow = async (work: Promise<void>): Promise<void> => {
+    underWay.add(work);
+    try {
+      await work;
+    } finally {
+      underWay.delete(work);
+    }
+  };
+  const finish: IdempotentAnswers["finish"] = async (digest, mark, { bodyDigest, sealed: sealing, holders }) => {
+    const sealed = await sealing;
+    const moreBytes = sealed.length + overheadBytes - reservedBytes;
+    const isKept = sealed.length <= longestKept && (await charge(holders, moreBytes));
+    if (!isKept) await charge(holders, overheadBytes - reservedBytes);
+    const entry: Entry = { bodyDigest, ...(isKept ? { sealed } : { isTooLong: true }) };
+    const text = JSON.stringify(entry);
+    await retryBriefly(() => change(digest, mark, text, keptSeconds));
+  };
+  const forget: IdempotentAnswers["forget"] = async (digest, mark, holders = []) => {
+    await retryBriefly(() => change(digest, mark, "", 0));
+    await charge(holders, -reservedBytes);
+  };
+  return {
+    renewMs,
+    reserve: (holders) => charge(holders, reservedBytes),
+    begin(digest, bodyDigest) {
+      const entry: Entry = { bodyDigest, by: randomUUID() };
+      return retryBriefly(() => begin(redis, idempotencyKey(digest), entry));
+    },
+    async renew(digest, mark) {
+      await change(digest, mark, mark, pendingSeconds);
+    },
+    finish: (...parts) => follow(finish(...parts)),
+    forget: (...parts) => follow(forget(...parts)),
+    settled: async () => void (await Promise.allSettled(underWay)),
+  };
+};

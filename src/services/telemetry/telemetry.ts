@@ -1,6 +1,0 @@
-import type { TelemetryStore } from "../../redis/telemetry-store.ts";
-import type { TelemetryCollector } from "./collector.ts";
-import type { SessionWatches } from "./session-watch.ts";
-
-/** What use cases need for the telemetry of sessions. */
-export type TelemetryParts = { events: TelemetryStore; watches: SessionWatches; collector: TelemetryCollector };
