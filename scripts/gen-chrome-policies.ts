@@ -1,5 +1,5 @@
 /**
- * Writes src/features/policies/rules/generated/chrome-policies.json: the names and types of the policies that a Chromium knows, read from the program
+ * Writes src/core/model/settings/policies/generated/chrome-policies.json: the names and types of the policies that a Chromium knows, read from the program
  * itself. Run by hand with a new Chromium (`npm run gen:policies`); a test compares the file with the browser that runs.
  */
 import { execFileSync } from "node:child_process";
@@ -10,7 +10,7 @@ import { readPolicyTypes } from "./chrome-policies/policy-tables.ts";
 import { root } from "./generated-file.ts";
 
 /** The file. */
-export const chromePoliciesFile = join(root, "src/features/policies/rules/generated/chrome-policies.json");
+export const chromePoliciesFile = join(root, "src/core/model/settings/policies/generated/chrome-policies.json");
 
 /** Debian's `chromium` is a script that starts this program. */
 export const defaultProgram = "/usr/lib/chromium/chromium";

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { agentParts } from "../../src/cmd/agent-parts.ts";
 import { readAgentConfig } from "../../src/core/agent/agent-config.ts";
 import { startChromium } from "../../src/core/agent/chromium.ts";
 import { writeAgentKey } from "../../src/core/protocol/agent-key.ts";
@@ -71,7 +72,7 @@ const measureReset = async (headless: boolean, { cluster, call, bench }: Parts):
     async launch() {
       let stop = async (): Promise<void> => undefined;
       await timed("launch", async () => {
-        const chromium = await startChromium(config, undefined, signal);
+        const chromium = await startChromium(config, undefined, signal, { prepare: agentParts.prepare });
         stop = chromium.stop;
         await chromium.isHealthy();
       });

@@ -11,7 +11,7 @@
  *
  * The seven pointers to them are neighbours, too. They are found by two policies that stand next to each other by name.
  */
-import type { PolicyType } from "../../src/features/policies/rules/policy-type.ts";
+import type { PolicyType } from "../../src/core/model/settings/policies/policy-type.ts";
 import type { ElfFile } from "./elf-file.ts";
 
 /** Two names without another between them. */

@@ -5,6 +5,7 @@ import type { Termination } from "../core/protocol/agent-api.ts";
 import { SetupRefused } from "../features/extensions/agent/load-extensions.ts";
 import { leaseOver, stopped } from "./agent-ends.ts";
 import type { AgentLogs } from "./agent-logs.ts";
+import { agentParts } from "./agent-parts.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
 const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: AgentLogs): Promise<Termination> => {
@@ -15,7 +16,7 @@ const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: Age
       ? await (await import("./wait-for-setup.ts")).waitForSetup(config, signals.asked, log)
       : undefined;
     const load = () => import("./serve-browser.ts");
-    const browser = await startBrowser(config, received, signals.asked, { logs, onSpawn: load });
+    const browser = await startBrowser(config, received, signals.asked, { parts: agentParts, logs, onSpawn: load });
     parts.defer(() =>
       browser
         .stop(end?.reason === "browser_crashed" || end?.reason === "reset_failed")

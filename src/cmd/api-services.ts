@@ -21,6 +21,7 @@ import { type BrowserPool, browserPoolKind } from "../core/model/pools/browser-p
 import { presentSize } from "../core/model/pools/pool-size.ts";
 import { kubeForRequests } from "../core/objects/kube-for-requests.ts";
 import { startWatchedObjects } from "../core/objects/watched-objects.ts";
+import { createPolicyReader } from "../core/policies/policy-reader.ts";
 import { createCallerLimits } from "../core/projects/caller-limits.ts";
 import { type Projects, startProjects } from "../core/projects/projects.ts";
 import { createAgentKeys } from "../core/protocol/agent-key.ts";
@@ -31,7 +32,6 @@ import type { ServiceDeps } from "../core/service-deps.ts";
 import { createAbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts";
 import { createDeliveries } from "../core/setups/deliver-setups.ts";
 import { createSetupRequests, followSetupRequests } from "../core/setups/setup-requests.ts";
-import { createPolicyReader } from "../features/policies/policy-reader.ts";
 import { startCachedProfiles } from "../features/profiles/cached-profiles.ts";
 import { createProxyChecks } from "../features/proxies/proxy-checks.ts";
 import { createReplayClient } from "../features/recordings/agent-client.ts";

@@ -9,12 +9,15 @@ import type { ReceivedSetup } from "../core/agent/receive-setup.ts";
 import { createFillTimes } from "../core/agent/shown-pages.ts";
 import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
+import { createLiveView } from "../features/live-view/agent/live-view.ts";
 import { logRoutes } from "../features/logs/agent/log-routes.ts";
 import { createProfileSave, type ProfileSave } from "../features/profiles/agent/save-profile.ts";
 import { replayRoutes } from "../features/recordings/agent/recording-routes.ts";
 import { createReplays, type Replays } from "../features/recordings/agent/recordings.ts";
 import { startObserving } from "../features/sites/agent/start-observing.ts";
 import { createSessionTelemetry } from "../features/telemetry/agent/session-telemetry.ts";
+import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts";
+import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
 import { leaseOver, stopped } from "./agent-ends.ts";
 import type { AgentLogs } from "./agent-logs.ts";
 import type { StopSignals } from "./stop-signals.ts";
@@ -112,11 +115,15 @@ export const serveBrowser = async (
     agentKey: config.agentKey,
     leases,
     browser,
-    telemetry,
-    shownPages: fills,
+    upgrades: {
+      "/webdriver": createBidiServer({ browser, log }),
+      "/view": createLiveView({ ...browser, shownPages: fills, mask: telemetry.masked }),
+    },
+    watch: telemetry,
     changeArchives: changeArchivesDir(config),
     routes: {
       ...saving?.routes,
+      ...telemetryRoutes({ leases, telemetry, agentKey: config.agentKey }),
       ...logRoutes({ leases, logs }),
       ...replayRoutes({ leases, replays, agentKey: config.agentKey }),
     },

@@ -1,5 +1,4 @@
 import type { KeyObject } from "node:crypto";
-import type { PolicyReader } from "../features/policies/policy-reader.ts";
 import type { CachedProfiles } from "../features/profiles/cached-profiles.ts";
 import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
@@ -33,6 +32,7 @@ import type { ApiMetrics } from "./metrics/api-metrics.ts";
 import type { Browser } from "./model/browsers/browser.ts";
 import type { BrowserPool } from "./model/pools/browser-pool.ts";
 import type { WatchedObjects } from "./objects/watched-objects.ts";
+import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { CallerLimits } from "./projects/caller-limits.ts";
 import type { Projects } from "./projects/projects.ts";
 import type { AgentKeys } from "./protocol/agent-key.ts";

@@ -20,7 +20,7 @@ import { createLiveView } from "../../src/features/live-view/agent/live-view.ts"
 import { createBidiServer } from "../../src/features/webdriver/agent/serve-bidi.ts";
 import { eventually as wait } from "../support/eventually.ts";
 import { silent } from "../support/lease-parts.ts";
-import { listedOrder, noUploads } from "../support/listed-order.ts";
+import { listedOrder } from "../support/listed-order.ts";
 import { processesOf } from "../support/processes.ts";
 import { websocketAccept } from "../support/websocket-accept.ts";
 
@@ -113,7 +113,7 @@ const leases = createLeaseKeeper({
 
 beforeAll(async () => {
   devTools = await startDevTools();
-  const browser = { devTools: () => devTools.place, pageOrder: () => listedOrder, uploads: () => noUploads };
+  const browser = { devTools: () => devTools.place, pageOrder: () => listedOrder, folder: () => "/nonexistent" };
   const agentKey = createSecretKey(randomBytes(32));
   const upgrade = createUpgrades({
     leases,
@@ -123,7 +123,7 @@ beforeAll(async () => {
       "/webdriver": createBidiServer({ browser, log: silent }),
       "/view": createLiveView({ ...browser, shownPages: fills, mask: (text) => text }),
     },
-    telemetry: { client: () => held.capture, fill: () => undefined },
+    watch: { client: () => held.capture, fill: () => undefined },
   });
   agent = await startAgentHttp({
     address: "127.0.0.1",

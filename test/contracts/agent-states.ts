@@ -23,7 +23,7 @@ import { sealStream, sealText } from "../../src/core/protocol/sealed-bytes.ts";
 import { createLeaseLogs } from "../../src/features/logs/agent/lease-logs.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { eventually } from "../support/eventually.ts";
-import { listedOrder, noUploads } from "../support/listed-order.ts";
+import { listedOrder } from "../support/listed-order.ts";
 import { loopbackAddress } from "../support/loopback-address.ts";
 import { agentKey, agentTokens, pod, session, verifyKey } from "./parties.ts";
 
@@ -116,7 +116,7 @@ export const startAgent = async (
   const browser: Browser = {
     devTools: () => devTools,
     pageOrder: () => listedOrder,
-    uploads: () => noUploads,
+    folder: () => dir,
     addressOf: () => undefined,
     hasWall: () => false,
     isHealthy: async () => own.isWell,

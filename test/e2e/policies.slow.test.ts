@@ -3,7 +3,7 @@ import puppeteer, { type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import { packPolicy } from "../../src/features/policies/policy-parts.ts";
+import { packPolicy } from "../../src/core/policies/policy-parts.ts";
 import { configMaps, events } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";

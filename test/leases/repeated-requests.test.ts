@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { replayAnswer } from "../../src/core/http/idempotent-answer.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import { replayAnswer } from "../../src/features/recordings/answer-video.ts";
 import { AppError } from "../../src/platform/base/errors.ts";
 import { whenReady } from "../../src/platform/redis/connection.ts";
 import {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Browser, Page } from "puppeteer-core";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { profileFlags } from "../../src/features/profiles/agent/profile-flags.ts";
+import { profileFlags } from "../../src/features/profiles/agent/start-part.ts";
 import { packProfile } from "../../src/features/profiles/archive/pack-profile.ts";
 import { unpackProfile } from "../../src/features/profiles/archive/unpack-profile.ts";
 import { createTestAgents } from "../support/agent-process.ts";

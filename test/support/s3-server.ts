@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { S3BlobSettings } from "../../src/core/config/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
+import type { S3BlobSettings } from "../../src/platform/blobs/blob-settings.ts";
 import { type RestartableProgram, startProgram } from "./restartable-program.ts";
 
 export type S3Server = RestartableProgram & {

@@ -1,4 +1,3 @@
-import type { ReplayStarted } from "../../features/recordings/agent/api.ts";
 import type { AgentState } from "../protocol/agent-api.ts";
 import type { MissingArchives } from "../protocol/browser-setup.ts";
 import type { ProfileSaveState } from "../protocol/profile-save.ts";
@@ -30,6 +29,9 @@ const statusOf = {
 
 export type AgentErrorCode = keyof typeof statusOf;
 
+/** What a feature answers, as its contract says. */
+type FeatureState = { readonly [field: string]: string | number | boolean };
+
 /** An answer in JSON, which the agent proves; or bytes, whose digest the caller knows from such an answer. */
 export type AgentReply = {
   status: number;
@@ -37,7 +39,7 @@ export type AgentReply = {
     | AgentState
     | MissingArchives
     | ProfileSaveState
-    | ReplayStarted
+    | FeatureState
     | AsyncIterable<Uint8Array>
     | { code: AgentErrorCode; message: string; now?: number }
     | { ok: true };

@@ -1,11 +1,8 @@
 import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { createLiveView } from "../../features/live-view/agent/live-view.ts";
-import type { SessionTelemetry } from "../../features/telemetry/agent/session-telemetry.ts";
-import { telemetryRoutes } from "../../features/telemetry/agent/telemetry-routes.ts";
-import { createBidiServer } from "../../features/webdriver/agent/serve-bidi.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { BindLease, EndLease, Epoch, type LeaseEnd } from "../protocol/agent-api.ts";
+import type { UpgradePath } from "../protocol/agent-proof.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
@@ -13,8 +10,7 @@ import type { Browser } from "./browser.ts";
 import { createCdpProxy } from "./cdp-proxy.ts";
 import { changeRoutes } from "./change-routes.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import type { ShownPages } from "./shown-pages.ts";
-import { createUpgrades } from "./upgrades.ts";
+import { type ClientWatch, createUpgrades, type ServeUpgrade } from "./upgrades.ts";
 
 /** Time for one request, ms: the archive of a profile can be large. */
 const requestTimeoutMs = 10 * 60_000;
@@ -29,13 +25,13 @@ type AgentServerDeps = {
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
   leases: LeaseKeeper;
-  browser: Pick<Browser, "devTools" | "pageOrder" | "uploads" | "isHealthy">;
-  /** Which pages a live view may show. */
-  shownPages: ShownPages;
+  browser: Pick<Browser, "devTools" | "isHealthy">;
+  /** What features serve beside CDP, by its path. */
+  upgrades: Readonly<Record<Exclude<UpgradePath, "/cdp">, ServeUpgrade>>;
+  /** Left out, nobody is told of clients. */
+  watch?: ClientWatch | undefined;
   /** Where archives of a holder's change are kept; left out, the browser can't be changed. */
   changeArchives?: string;
-  /** What is captured of leases; left out, nothing is. */
-  telemetry?: SessionTelemetry;
   /** Further calls. */
   routes?: Routes;
   /** Why the browser has ended, while the agent serves on. */
@@ -48,7 +44,7 @@ const createRoutes = ({
   browser,
   changeArchives,
   agentKey,
-  telemetry,
+  upgrades,
   routes,
   ended = () => undefined,
 }: AgentServerDeps): Routes => {
@@ -94,8 +90,7 @@ const createRoutes = ({
       },
     },
     ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
-    ...(telemetry && telemetryRoutes({ leases, telemetry, agentKey })),
-    ...Object.fromEntries(["/cdp", "/webdriver", "/view"].map((path) => [path, { GET: upgradeRequired }])),
+    ...Object.fromEntries(["/cdp", ...Object.keys(upgrades)].map((path) => [path, { GET: upgradeRequired }])),
     ...routes,
   };
 };
@@ -107,16 +102,8 @@ const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || 
 
 /** Serves a browser that is up (src/core/protocol/agent-api.ts). Rejects when it cannot listen. */
 export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> => {
-  const { agentKey, leases, browser, shownPages, telemetry } = deps;
-  const paths = {
-    "/cdp": createCdpProxy(browser),
-    "/webdriver": createBidiServer(deps),
-    "/view": createLiveView({
-      ...browser,
-      shownPages,
-      mask: (text, maxChars) => telemetry?.masked(text, maxChars) ?? text,
-    }),
-  };
-  const upgrade = createUpgrades({ leases, agentKey, paths, ...(telemetry && { telemetry }) });
+  const { agentKey, leases, browser, upgrades, watch } = deps;
+  const paths = { "/cdp": createCdpProxy(browser), ...upgrades };
+  const upgrade = createUpgrades({ leases, agentKey, paths, watch });
   return startAgentHttp({ ...deps, routes: createRoutes(deps), upgrade, requestTimeoutMs });
 };

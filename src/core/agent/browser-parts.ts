@@ -3,30 +3,62 @@
  * anew from what the operator sent, so nothing that a holder did stays in it.
  */
 import { join } from "node:path";
-import type { UnpackedExtension } from "../../features/extensions/agent/load-extensions.ts";
-import { devToolsPort, inNamespace, socketsIn, wallFlags } from "../../features/network/agent/namespace.ts";
-import type { Wall } from "../../features/network/agent/start-wall.ts";
-import { policiesOf, releasePolicies, writePolicies } from "../../features/policies/agent/policy-files.ts";
-import { profileFlags } from "../../features/profiles/agent/profile-flags.ts";
+import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
+import type { NetworkSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 
 /** The folders of one run of Chromium. `short`: one whose path leaves room for the names of sockets. */
 type RunFolders = { folder: string; short: string; profileDir: string };
 
+type Command = { program: string; args: string[] };
+
+/** What is around a browser with a network namespace. */
+export type Wall = {
+  /** Returns the function by which connections follow these rules, and all that are open are cut. */
+  prepare(network: NetworkSetup): () => void;
+  /** Where the last connection to this host went, which Chromium does not know: it sees its proxy alone. Undefined: a proxy knows, or nobody. */
+  addressOf(host: string): string | undefined;
+};
+
+/** One start of Chromium. `policies`: the folder that it shall see as that of its policies, if it is another one than they are in. */
+type ChromiumStart = RunFolders & {
+  config: AgentConfig;
+  received: ReceivedSetup | undefined;
+  policies: string | undefined;
+  signal: AbortSignal;
+  /** Ends with Chromium. */
+  stack: AsyncDisposableStack;
+};
+
+/** What a feature adds to a start of Chromium. */
+type StartPart = {
+  /** Whether only the full browser knows it: the headless shell takes no policies, extensions and profiles. */
+  needsFullBrowser?: boolean;
+  flags?: readonly string[];
+  /** Where DevTools listen, and the socket that leads there; left out, on this machine's loopback. */
+  devTools?: { port: number; socket: string };
+  wall?: Wall;
+  /** The command that starts this program. `display`: its X server. */
+  command?(program: string, args: string[], display: string | undefined): Command;
+  /** Called once Chromium is up, before anyone else reaches it. */
+  onUp?(cdp: CdpConnection): Promise<unknown>;
+};
+
+/** Prepares what a feature adds. A browser that it adds nothing to must not load its code. */
+export type PreparePart = (start: ChromiumStart) => Promise<StartPart>;
+
 export type BrowserParts = {
-  /** Whether only the full browser knows what the setup asks for: the headless shell takes no policies, extensions and profiles. */
   needsFullBrowser: boolean;
   flags: string[];
   devToolsPort: number;
   /** The socket that leads to DevTools; undefined when they listen on this machine's loopback. */
   devToolsSocket: string | undefined;
-  /** To be loaded once Chromium is up, in this order. */
-  extensions: UnpackedExtension[];
-  /** The command that starts this program as the setup asks. `display`: its X server. */
-  command(program: string, args: string[], display: string | undefined): { program: string; args: string[] };
-  /** Of a browser with a network namespace. */
+  command: NonNullable<StartPart["command"]>;
   wall: Wall | undefined;
+  /** To be called once Chromium is up. */
+  onUp(cdp: CdpConnection): Promise<void>;
   /** Gives back what other parts of this process remove: to be called when Chromium has ended. */
   release(): Promise<void>;
 };
@@ -55,64 +87,30 @@ const placePolicies = async (
 const resolverFlags = ({ exampleAddress }: AgentConfig): string[] =>
   exampleAddress === undefined ? [] : [`--host-resolver-rules=MAP *.example ${exampleAddress}`];
 
-/**
- * Prepares one start of Chromium. What it starts ends with `stack`. Most browsers need neither archives nor a wall, so their code is loaded
- * by those that do: a start waits for it.
- */
+/** Prepares one start of Chromium. What it starts ends with `stack`. */
 export const prepareParts = async (
-  config: AgentConfig,
-  received: ReceivedSetup | undefined,
-  { folder, short, profileDir, signal }: RunFolders & { signal: AbortSignal },
-  stack: AsyncDisposableStack,
+  prepares: readonly PreparePart[],
+  { config, received, folder, stack, ...start }: Omit<ChromiumStart, "policies">,
 ): Promise<BrowserParts> => {
-  const setup = received?.setup;
-  const policies = setup ? policiesOf(setup) : {};
+  const policies = received ? policiesOf(received.setup) : {};
   const written = await placePolicies(policies, config, folder);
   const release = async (): Promise<void> => {
     if (written !== undefined) await releasePolicies(written);
   };
   stack.defer(release);
-
-  const profile = setup?.profile;
-  if (received && profile)
-    await (await import("../../features/profiles/agent/load-profile.ts")).loadProfile(
-      received.archive(profile),
-      { ref: profile, profileDir },
-      signal,
-    );
-  // A profile in which nothing is saved yet is filled by the browser that begins it.
-  const hasProfile = profile !== undefined || setup?.save_to !== undefined;
-  const extensions = received?.setup.extensions.length
-    ? await (await import("../../features/extensions/agent/unpack-extensions.ts")).unpackExtensions(
-        received,
-        join(folder, "extensions"),
-        signal,
-      )
-    : [];
-  const sharesMachine = config.ownPorts !== undefined;
-  const sockets = setup?.network || sharesMachine ? socketsIn(short) : undefined;
-  const wall = sockets
-    ? stack.use(
-        await (await import("../../features/network/agent/start-wall.ts")).startWall(
-          sockets.proxy,
-          setup?.network,
-          config,
-        ),
-      )
-    : undefined;
-  const ownFiles = sharesMachine
-    ? await (await import("../../features/network/agent/own-files.ts")).prepareOwnFiles(folder, short)
-    : undefined;
+  const parts: StartPart[] = [];
+  for (const prepare of prepares)
+    parts.push(await prepare({ ...start, config, received, folder, stack, policies: written }));
+  const devTools = parts.find((part) => part.devTools)?.devTools;
   return {
-    needsFullBrowser: Object.keys(policies).length > 0 || extensions.length > 0 || hasProfile,
-    flags: [...(sockets ? wallFlags : resolverFlags(config)), ...(hasProfile ? profileFlags : [])],
-    devToolsPort: sockets ? devToolsPort : 0,
-    devToolsSocket: sockets?.devTools,
-    extensions,
-    wall,
-    command(program, args, display) {
-      const own = ownFiles?.({ policies: written, display }, program, args) ?? { program, args };
-      return sockets ? inNamespace(sockets, own, { makesNamespaces: sharesMachine }) : own;
+    needsFullBrowser: Object.keys(policies).length > 0 || parts.some((part) => part.needsFullBrowser),
+    flags: [...(devTools ? [] : resolverFlags(config)), ...parts.flatMap(({ flags = [] }) => flags)],
+    devToolsPort: devTools?.port ?? 0,
+    devToolsSocket: devTools?.socket,
+    wall: parts.find((part) => part.wall)?.wall,
+    command: parts.find((part) => part.command)?.command ?? ((program, args) => ({ program, args })),
+    async onUp(cdp) {
+      for (const part of parts) await part.onUp?.(cdp);
     },
     release,
   };

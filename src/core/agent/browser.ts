@@ -18,8 +18,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Uploads } from "../../features/live-view/agent/uploads.ts";
-import type { LeaseLogs } from "../../features/logs/agent/lease-logs.ts";
 import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
@@ -28,7 +26,13 @@ import type { FreedTabs } from "./free-tabs.ts";
 import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
 import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import { type RunningChromium, runChromium, startDeadlineMs } from "./running-chromium.ts";
+import {
+  type AgentParts,
+  type ChromiumLogs,
+  type RunningChromium,
+  runChromium,
+  startDeadlineMs,
+} from "./running-chromium.ts";
 import type { ResizeOutcome } from "./windows.ts";
 
 /** `changed`: all of it holds. After any other outcome the browser is as before, or ends. */
@@ -45,7 +49,7 @@ export type Browser = {
   devTools(): DevToolsPlace;
   /** Of the present Chromium, too. */
   pageOrder(): PageOrder;
-  uploads(): Uploads;
+  folder(): string;
   /** Where the browser reached this host; undefined when Chromium tells it, or nobody knows (agent/start-wall.ts). */
   addressOf(host: string): string | undefined;
   /** Whether Chromium sees its proxy's address in place of a site's. */
@@ -77,13 +81,16 @@ export const changeArchivesDir = ({ dataDir }: AgentConfig): string => join(data
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Whether the profile of a change can be loaded: tried while the present Chromium still runs. */
-const canLoad = async ({ received }: MadeWith, { dataDir }: AgentConfig, signal: AbortSignal): Promise<boolean> => {
+const canLoad = async (
+  { received }: MadeWith,
+  { config: { dataDir }, parts }: { config: AgentConfig; parts: AgentParts },
+  signal: AbortSignal,
+): Promise<boolean> => {
   const ref = received?.setup.profile;
   if (!received || !ref) return true;
   const folder = await mkdtemp(join(dataDir, "try-"));
   try {
-    const { loadProfile } = await import("../../features/profiles/agent/load-profile.ts");
-    await loadProfile(received.archive(ref), { ref, profileDir: folder }, signal);
+    await parts.loadProfile(received.archive(ref), { ref, profileDir: folder }, signal);
     return true;
   } catch {
     return false;
@@ -100,8 +107,9 @@ const createChanges = (
     config,
     base,
     running,
+    parts,
     signal,
-  }: { config: AgentConfig; base: MadeWith; running: RunningChromium; signal: AbortSignal },
+  }: { config: AgentConfig; base: MadeWith; running: RunningChromium; parts: AgentParts; signal: AbortSignal },
   endBecause: (error: unknown) => void,
 ) => {
   let now = base;
@@ -110,7 +118,8 @@ const createChanges = (
   const startChanged = async (made: MadeWith, { stop, onStart }: Changing): Promise<ChangeOutcome> => {
     if (signal.aborted) return "stopping";
     const inTime = AbortSignal.any([signal, stop, AbortSignal.timeout(startDeadlineMs)]);
-    if (!(await canLoad(made, config, inTime))) return stop.aborted ? "browser_unhealthy" : "profile_refused";
+    if (!(await canLoad(made, { config, parts }, inTime)))
+      return stop.aborted ? "browser_unhealthy" : "profile_refused";
     onStart();
     isStarting = true;
     try {
@@ -156,7 +165,8 @@ const createChanges = (
 
 type StartBrowserOptions = {
   /** Gets Chromium's lines. */
-  logs?: Pick<LeaseLogs, "startChromium">;
+  logs?: ChromiumLogs;
+  parts: AgentParts;
   /** Called when the first Chromium has begun to start: time for other work. */
   onSpawn?: () => void;
 };
@@ -166,7 +176,7 @@ export const startBrowser = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
   signal: AbortSignal,
-  options: StartBrowserOptions = {},
+  options: StartBrowserOptions,
 ): Promise<Browser> => {
   const ended = Promise.withResolvers<Termination>();
   const endBecause = (error: unknown): void =>
@@ -174,7 +184,7 @@ export const startBrowser = async (
   const base: MadeWith = { viewport: config.browser.viewport, received };
   const running = await runChromium(config, base, signal, options);
   void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
-  const changes = createChanges({ config, base, running, signal }, endBecause);
+  const changes = createChanges({ config, base, running, parts: options.parts, signal }, endBecause);
   let resetting: Promise<void> | undefined;
   let changing: { stop: AbortController; over: Promise<unknown> } | undefined;
 
@@ -201,7 +211,7 @@ export const startBrowser = async (
   return {
     devTools: () => running.present().devTools,
     pageOrder: () => running.present().pageOrder,
-    uploads: () => running.present().uploads,
+    folder: () => running.present().folder,
     addressOf: (host) => running.present().wall?.addressOf(host),
     hasWall: () => running.present().wall !== undefined,
     isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),

@@ -2,16 +2,14 @@ import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadExtensions } from "../../features/extensions/agent/load-extensions.ts";
-import { createUploads, type Uploads } from "../../features/live-view/agent/uploads.ts";
-import { writeFirstPreferences } from "../../features/profiles/agent/first-preferences.ts";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
 import { startGroupProcess } from "../../platform/process/group-process.ts";
 import { endMarked, markName, newMark } from "../../platform/process/marked-processes.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { type BrowserParts, prepareParts } from "./browser-parts.ts";
+import { type BrowserParts, type PreparePart, prepareParts } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
 import { awaitDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
+import { writeFirstPreferences } from "./first-preferences.ts";
 import { type FreedTabs, freeTabs } from "./free-tabs.ts";
 import { withoutOtherPrograms } from "./no-other-programs.ts";
 import { openUrl } from "./open-url.ts";
@@ -50,7 +48,8 @@ export type Chromium = {
   devTools: DevToolsPlace;
   pageOrder: PageOrder;
   /** Files that viewers give to its pages, in its folder. */
-  uploads: Uploads;
+  /** Its folder, which goes with it: features keep files there. */
+  folder: string;
   /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
@@ -126,15 +125,21 @@ const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
 /** The file with the process groups of the present Chromium and its screen (platform/process/process-groups.ts). */
 export const groupsFileOf = ({ dataDir }: AgentConfig): string => join(dataDir, "process-groups");
 
+type StartOptions = {
+  prepare: readonly PreparePart[];
+  onLine?: ((line: string) => void) | undefined;
+  onSpawn?: (() => void) | undefined;
+};
+
 /**
- * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. `onLine`: takes the lines
+ * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. `prepare`: what features add. `onLine`: takes the lines
  * of its log. `onSpawn`: called when its process runs, long before it answers. A failed or aborted start leaves nothing behind but the record of its process groups.
  */
 export const startChromium = async (
   config: AgentConfig,
   received: ReceivedSetup | undefined,
   signal: AbortSignal,
-  { onLine, onSpawn }: { onLine?: ((line: string) => void) | undefined; onSpawn?: (() => void) | undefined } = {},
+  { prepare, onLine, onSpawn }: StartOptions,
 ): Promise<Chromium> => {
   await using parts = new AsyncDisposableStack();
   const groupsFile = groupsFileOf(config);
@@ -146,7 +151,7 @@ export const startChromium = async (
   parts.defer(() => killed ?? endMarked(mark, []));
   const env = processEnv(config, { folder, temp }, mark);
   const { headless, stealth, viewport } = config.browser;
-  const made = await prepareParts(config, received, { folder, short: temp, profileDir, signal }, parts);
+  const made = await prepareParts(prepare, { config, received, folder, short: temp, profileDir, signal, stack: parts });
 
   const screen = headless
     ? undefined
@@ -187,7 +192,7 @@ export const startChromium = async (
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
   parts.defer(() => void cdp[Symbol.asyncDispose]());
   const pageOrder = await followPageOrder(cdp);
-  await loadExtensions(made.extensions, cdp);
+  await made.onUp(cdp);
   const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
   const { resize } = createWindows({ cdp, screen, viewport, sizeFor });
   const kept = parts.move();
@@ -195,7 +200,7 @@ export const startChromium = async (
   return {
     devTools,
     pageOrder,
-    uploads: createUploads(join(folder, "uploads")),
+    folder,
     isHealthy: createHealthCheck(cdp),
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
     resize,

@@ -1,10 +1,10 @@
 /** What a browser is made with: the settings of its pod, the setup that the API has sent, and what its present holder has changed. */
 import { isDeepStrictEqual } from "node:util";
-import { policiesOf } from "../../features/policies/agent/policy-files.ts";
 import type { AgentViewport } from "../protocol/agent-api.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
 import { BrowserSetup, type NetworkSetup, type ParentProxy } from "../protocol/browser-setup.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
+import { policiesOf } from "./policy-files.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 
 export type MadeWith = {

@@ -1,15 +1,28 @@
 /** The Chromium that a browser has at the moment: each new start kills it, clears away what it has left, and puts another in its place. */
 import { rm } from "node:fs/promises";
-import type { LeaseLogs } from "../../features/logs/agent/lease-logs.ts";
 import { awaitWith } from "../../platform/base/await-with.ts";
-import type { BrowserSetup } from "../protocol/browser-setup.ts";
+import type { ArchiveRef, BrowserSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import type { PreparePart } from "./browser-parts.ts";
 import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
 import type { MadeWith } from "./made-with.ts";
 import { clearScratch } from "./scratch.ts";
 
 /** Longest time of a new start, ms: a start of Chromium, and some seconds for what a holder has left on the disk. */
 export const startDeadlineMs = 40_000;
+
+/** What features add to the browser. */
+export type AgentParts = {
+  prepare: readonly PreparePart[];
+  /** Unpacks the archive of a profile into an empty folder. Rejects for one that can't be unpacked. */
+  loadProfile(file: string, place: { ref: ArchiveRef; profileDir: string }, signal: AbortSignal): Promise<void>;
+};
+
+/** Takes the lines of each Chromium. */
+export type ChromiumLogs = {
+  /** A Chromium starts, and the former one is no more. Returns what takes its lines. */
+  startChromium(): (line: string) => void;
+};
 
 export type RunningChromium = {
   present(): Chromium;
@@ -31,7 +44,7 @@ export const runChromium = async (
   config: AgentConfig,
   first: MadeWith,
   signal: AbortSignal,
-  { logs, onSpawn }: { logs?: Pick<LeaseLogs, "startChromium">; onSpawn?: () => void } = {},
+  { parts, logs, onSpawn }: { parts: AgentParts; logs?: ChromiumLogs; onSpawn?: () => void },
 ): Promise<RunningChromium> => {
   const crashed = Promise.withResolvers<string>();
   let startedWith: BrowserSetup | undefined;
@@ -46,6 +59,7 @@ export const runChromium = async (
     startedWith = received?.setup;
     const browser = { ...config.browser, viewport };
     const started = await startChromium({ ...config, browser }, received, stop, {
+      prepare: parts.prepare,
       onLine: logs?.startChromium(),
       onSpawn: onFirstSpawn,
     });

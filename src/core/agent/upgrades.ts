@@ -9,8 +9,6 @@ import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { ClientKind } from "../../features/telemetry/agent/note-client.ts";
-import type { SessionTelemetry } from "../../features/telemetry/agent/session-telemetry.ts";
 import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
 import { nonceIn, proofHeader, proofOf, type UpgradePath, upgradeTo } from "../protocol/agent-proof.ts";
 import type { Authorizer } from "./agent-http.ts";
@@ -35,13 +33,23 @@ export type AdmittedUpgrade = {
 /** Serves an admitted upgrade: it answers the handshake. Called while the client is open, so that its "close" is still to come. */
 export type ServeUpgrade = (upgrade: AdmittedUpgrade) => void | Promise<void>;
 
+/** Kinds of clients. */
+export type ClientKind = "cdp" | "webdriver" | "live_view";
+
+/** Is told of each client. */
+export type ClientWatch = {
+  /** Counts a client until its socket closes. Resolves when what it does is captured, or can't be. `head`: what it has sent already. */
+  client(kind: ClientKind, socket: Socket, head: Buffer): Promise<void>;
+  /** A vault fills a page until the socket closes. */
+  fill(socket: Socket): void;
+};
+
 type UpgradeDeps = {
   leases: Pick<LeaseKeeper, "admit">;
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
   paths: Partial<Record<UpgradePath, ServeUpgrade>>;
-  /** Told of each client; left out, nothing is captured. */
-  telemetry?: Pick<SessionTelemetry, "client" | "fill">;
+  watch?: ClientWatch | undefined;
 };
 
 const kindAt: Record<UpgradePath, ClientKind> = { "/cdp": "cdp", "/webdriver": "webdriver", "/view": "live_view" };
@@ -70,7 +78,7 @@ const isWebSocketUpgrade = ({ method, headers }: IncomingMessage): boolean =>
   websocketKey.test(headers["sec-websocket-key"] ?? "");
 
 /** Returns the handler of upgrades. */
-export const createUpgrades = ({ leases, agentKey, paths, telemetry }: UpgradeDeps) => {
+export const createUpgrades = ({ leases, agentKey, paths, watch }: UpgradeDeps) => {
   const serverAt = (path: UpgradePath): ServeUpgrade | undefined =>
     Object.hasOwn(paths, path) ? paths[path] : undefined;
 
@@ -99,8 +107,8 @@ export const createUpgrades = ({ leases, agentKey, paths, telemetry }: UpgradeDe
     if (client.destroyed) return;
     const refused = whyRefused(request, client);
     if (refused) return refuse(refused);
-    if (isFill(request)) telemetry?.fill(client);
-    else await telemetry?.client(kindAt[path], client, head);
+    if (isFill(request)) watch?.fill(client);
+    else await watch?.client(kindAt[path], client, head);
     if (client.destroyed) return;
     await serve({ request, client, head, prove, refuse });
   };

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { profilePermission } from "../../features/profiles/profile-permission.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
 import { isWanted, Paging, pageOf } from "../http/paging.ts";
 import { defineRoute } from "../http/route.ts";
@@ -14,6 +13,7 @@ import { poolAnswer, poolAnswers } from "../pools/api/pool-answer.ts";
 import { updatePool } from "../pools/api/update-pool.ts";
 import { acquireBrowser } from "../sessions/acquire-browser.ts";
 import { releaseBrowser } from "../sessions/release-browser.ts";
+import { profilePermission } from "./profile-permission.ts";
 
 const tag = "Browser pools";
 const scope = "project";

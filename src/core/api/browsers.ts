@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { profilePermission, saveProfilePermission } from "../../features/profiles/profile-permission.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import { Paging, pageHeaders } from "../http/paging.ts";
@@ -13,6 +12,7 @@ import { mayUse } from "../sessions/may-use.ts";
 import { endSession } from "../sessions/release-browser.ts";
 import { listedSessionAnswer, sessionAnswer } from "../sessions/session-answer.ts";
 import { updateBrowser } from "../sessions/update-browser.ts";
+import { profilePermission, saveProfilePermission } from "./profile-permission.ts";
 
 const tag = "Browsers";
 const scope = "project";

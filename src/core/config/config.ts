@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { environment, type Variables } from "../../platform/base/environment.ts";
+import type { BlobSettings } from "../../platform/blobs/blob-settings.ts";
 
 /** A comma-separated list; blanks around the items are ignored. */
 const list = z
@@ -310,19 +311,6 @@ export type Limits = {
   policyBytesPerProject: number;
 };
 
-export type S3BlobSettings = {
-  kind: "s3";
-  bucket: string;
-  /** Empty, or with a slash at its end. */
-  prefix: string;
-  /** Undefined: AWS. */
-  endpoint: string | undefined;
-  region: string;
-  pathStyle: boolean;
-};
-
-/** The store of blobs. `path` is absolute. */
-export type BlobSettings = { kind: "folder"; path: string } | S3BlobSettings;
 /** How the api checks proxies. `privateHosts`: host patterns of private places where a proxy may be. */
 export type ProxyCheckSettings = { enabled: boolean; url: string | undefined; privateHosts: readonly string[] };
 

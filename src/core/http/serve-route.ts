@@ -1,6 +1,5 @@
 /** Serves a request of a route in these steps: host, caller and its bounds, permission, project, body, repetition, handler, answer. */
 import type { Request, RequestHandler, Response } from "express";
-import { replayAnswer } from "../../features/recordings/answer-video.ts";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { AnswerHolder } from "../../platform/redis/idempotent-answers.ts";
@@ -9,6 +8,7 @@ import type { Project } from "../projects/projects.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { failedAttempt } from "./failed-attempt.ts";
+import { replayAnswer } from "./idempotent-answer.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";

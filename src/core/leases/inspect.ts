@@ -10,7 +10,6 @@
  * answer on, the agent refuses binds of older epochs.
  */
 
-import type { SiteReports } from "../../features/sites/site-reports.ts";
 import type { AgentState } from "../protocol/agent-api.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
 import type { AgentClient } from "./agent/agent-client.ts";
@@ -28,14 +27,14 @@ import { freeName } from "./free-name.ts";
 import type { NewBrowser } from "./lease-store.ts";
 import { type LeaseRecord, notGenuine, requestOf, unauthorized } from "./records.ts";
 import type { Examined, Repair, RepairStore } from "./repair-store.ts";
-import { reportOutcome } from "./report-outcome.ts";
+import { type OutcomeReports, reportOutcome } from "./report-outcome.ts";
 
 export type InspectDeps = {
   repairs: Pick<RepairStore, "examine" | "repair" | "session">;
   agents: Pick<AgentClient, "state" | "end">;
   names: Pick<SessionNames, "reserve" | "free">;
   /** Where outcomes of sessions go; left out, nowhere. */
-  siteReports?: SiteReports | undefined;
+  siteReports?: OutcomeReports | undefined;
   /** Throws when this process may not inspect (any more). Called before every call that has an effect. */
   check(): void;
 };

@@ -4,14 +4,13 @@
  * offers the browser.
  */
 
-import type { SiteReports } from "../../features/sites/site-reports.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
 import type { Reuse } from "../protocol/agent-api.ts";
 import type { AgentAnswer, AgentClient } from "./agent/agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import type { AnyLease, EndReason } from "./records.ts";
-import { reportOutcome } from "./report-outcome.ts";
+import { type OutcomeReports, reportOutcome } from "./report-outcome.ts";
 import { offerOrSuspect, type ReturningBrowsers } from "./returning-browsers.ts";
 
 export type ReleaseDeps = {
@@ -19,7 +18,7 @@ export type ReleaseDeps = {
   agents: AgentClient;
   returningBrowsers: Pick<ReturningBrowsers, "add">;
   /** Where outcomes of sessions go; left out, nowhere. */
-  siteReports?: SiteReports | undefined;
+  siteReports?: OutcomeReports | undefined;
 };
 
 export type Release = { poolUid: string; session: string; reuse: Reuse; reason: EndReason };

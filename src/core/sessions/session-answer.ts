@@ -1,12 +1,12 @@
-import { listedPolicy } from "../../features/policies/listed-policy.ts";
-import { telemetryOf } from "../../features/telemetry/lease-telemetry.ts";
 import { toWire } from "../../platform/kinds/wire.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import type { SessionConfig } from "../model/settings/browser-config.ts";
 import { Telemetry } from "../model/settings/telemetry.ts";
+import { listedPolicy } from "../policies/listed-policy.ts";
 import { signLiveViewToken, signSessionToken } from "../protocol/session-token.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import { telemetryOf } from "./lease-telemetry.ts";
 import { configOf } from "./session-config.ts";
 import { sessionProfile } from "./session-profile.ts";
 

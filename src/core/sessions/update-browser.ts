@@ -1,4 +1,3 @@
-import { telemetryOf } from "../../features/telemetry/lease-telemetry.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { fromWire, toWire } from "../../platform/kinds/wire.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
@@ -16,6 +15,7 @@ import type { Project } from "../projects/projects.ts";
 import type { NameOwner } from "../reservations/session-names.ts";
 import type { ServiceDeps } from "../service-deps.ts";
 import type { FoundSession } from "./find-session.ts";
+import { telemetryOf } from "./lease-telemetry.ts";
 import { findUsable, type UserOf } from "./may-use.ts";
 import { type PlannedChange, planChange, refuseSecondProfile } from "./plan-change.ts";
 import { applyCapture, applyChange, prepareChange, sessionGone } from "./send-change.ts";

@@ -1,5 +1,4 @@
 import { archiveKey, type Extension } from "../../features/extensions/extension.ts";
-import { chromePolicyProblems } from "../../features/policies/rules/chrome-policy.ts";
 import { type Profile, profileBlobKey } from "../../features/profiles/profile.ts";
 import { openParentProxy } from "../../features/proxies/open-parent-proxy.ts";
 import type { WebProxy } from "../../features/proxies/proxy.ts";
@@ -9,6 +8,7 @@ import { browserKind } from "../model/browsers/browser.ts";
 import { onDemandPoolSpec, type PoolLikeSpec } from "../model/browsers/on-demand-pool.ts";
 import { type BrowserPoolSpec, browserPoolKind } from "../model/pools/browser-pool.ts";
 import { configHash } from "../model/settings/browser-config.ts";
+import { chromePolicyProblems } from "../model/settings/policies/chrome-policy.ts";
 import {
   type ReferencedObjects,
   type ResolvedReferences,

@@ -1,3 +1,4 @@
+import type { ProfileRecord } from "../../core/model/sessions/profile-record.ts";
 import { newId } from "../../core/objects/new-id.ts";
 import { withFreeName } from "../../core/objects/with-free-name.ts";
 import type { Project } from "../../core/projects/projects.ts";
@@ -5,7 +6,7 @@ import type { ServiceDeps } from "../../core/service-deps.ts";
 import { blobsFinalizer } from "../../platform/kinds/finalizers.ts";
 import { profileKind } from "./profile.ts";
 import { profileAnswer } from "./profile-answer.ts";
-import type { CreateProfile, ProfileRecord } from "./profile-wire.ts";
+import type { CreateProfile } from "./profile-wire.ts";
 
 /** Creates a profile without contents; a browser fills it. Throws `name_taken`. */
 export const createProfile = async (

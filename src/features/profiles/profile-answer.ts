@@ -1,6 +1,6 @@
+import type { ProfileRecord } from "../../core/model/sessions/profile-record.ts";
 import { createdAt, updatedAt, wireId, wireName } from "../../platform/kinds/identity.ts";
 import type { Profile } from "./profile.ts";
-import type { ProfileRecord } from "./profile-wire.ts";
 
 /** The later of the change of the name and the save of the contents. Both are RFC 3339 in UTC. */
 const changedAt = (profile: Profile): string => {

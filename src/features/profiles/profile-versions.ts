@@ -8,6 +8,7 @@
  * them, because their number lies between `oldestVersion` and `claimedVersion`.
  */
 
+import { isNewUse } from "../../core/pools/plan/profile-use.ts";
 import { doubling, retry } from "../../platform/base/retry.ts";
 import type { BlobStore, StoredBlob } from "../../platform/blobs/blob-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
@@ -15,7 +16,6 @@ import { hasReason } from "../../platform/kube/kube-error.ts";
 import type { Lead } from "../../platform/kube/leader-election.ts";
 import type { Ref } from "../../platform/kube/objects.ts";
 import { emptyProfileStatus, type Profile, type ProfileStatus, profileBlobKey, profileKind } from "./profile.ts";
-import { isNewUse } from "./rules/profile-use.ts";
 
 export type ProfileVersionsDeps = {
   kube: Kube;

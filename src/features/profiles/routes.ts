@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { Paging, pageOf } from "../../core/http/paging.ts";
 import { defineRoute } from "../../core/http/route.ts";
+import { ProfileRecord } from "../../core/model/sessions/profile-record.ts";
 import { createProfile } from "./create-profile.ts";
 import { deleteProfile } from "./delete-profile.ts";
 import { downloadProfile } from "./download-profile.ts";
 import { fetchProfile } from "./fetch-profile.ts";
 import { listProfiles } from "./list-profiles.ts";
 import { profileAnswer } from "./profile-answer.ts";
-import { CreateProfile, ProfileFormat, ProfileRecord, UpdateProfile } from "./profile-wire.ts";
+import { CreateProfile, ProfileFormat, UpdateProfile } from "./profile-wire.ts";
 import { updateProfile } from "./update-profile.ts";
 
 const tag = "Profiles";

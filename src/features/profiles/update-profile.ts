@@ -1,4 +1,5 @@
 import { browserPoolKind } from "../../core/model/pools/browser-pool.ts";
+import type { ProfileRecord } from "../../core/model/sessions/profile-record.ts";
 import { fetchObjects } from "../../core/objects/fetch-object.ts";
 import { withFreeName } from "../../core/objects/with-free-name.ts";
 import type { Project } from "../../core/projects/projects.ts";
@@ -9,7 +10,7 @@ import { hasReason } from "../../platform/kube/kube-error.ts";
 import { fetchProfile } from "./fetch-profile.ts";
 import { type Profile, profileKind } from "./profile.ts";
 import { profileAnswer } from "./profile-answer.ts";
-import type { ProfileRecord, UpdateProfile } from "./profile-wire.ts";
+import type { UpdateProfile } from "./profile-wire.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "locks">;
 

@@ -17,14 +17,14 @@ import type { Slots } from "../../core/collecting/slots.ts";
 import { AgentStreamBroken, type AgentStreams } from "../../core/leases/agent/agent-stream.ts";
 import { type AnyLease, requestOf } from "../../core/leases/records.ts";
 import type { Telemetry } from "../../core/model/settings/telemetry.ts";
+import { telemetryPath } from "../../core/protocol/telemetry-api.ts";
 import type { ServiceDeps } from "../../core/service-deps.ts";
+import { sessionTelemetry } from "../../core/sessions/lease-telemetry.ts";
 import { doubling } from "../../platform/base/retry.ts";
 import type { Collected } from "../../platform/redis/collect-claims.ts";
 import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
-import { telemetryPath } from "./agent/api.ts";
 import { inBatches } from "./batches.ts";
 import type { Exporting, Exports } from "./exports.ts";
-import { sessionTelemetry } from "./lease-telemetry.ts";
 import { TelemetryRecord } from "./telemetry-event.ts";
 import type { KeptEvent, TelemetryBounds, TelemetryStore } from "./telemetry-store.ts";
 

@@ -1,7 +1,7 @@
 import type { ServiceDeps } from "../../core/service-deps.ts";
 import type { FoundSession } from "../../core/sessions/find-session.ts";
+import { sessionTelemetry } from "../../core/sessions/lease-telemetry.ts";
 import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
-import { sessionTelemetry } from "./lease-telemetry.ts";
 import { droppedBetween, recordOf } from "./record.ts";
 import type { TelemetryRecord } from "./telemetry-event.ts";
 

@@ -1,5 +1,5 @@
-import type { BlobSettings } from "../../core/config/config.ts";
 import { absentStore } from "./absent-store.ts";
+import type { BlobSettings } from "./blob-settings.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { openFolderStore } from "./folder-store.ts";
 

@@ -7,7 +7,7 @@ import {
   NoSuchKey,
   S3Client,
 } from "@aws-sdk/client-s3";
-import type { S3BlobSettings } from "../../core/config/config.ts";
+import type { S3BlobSettings } from "./blob-settings.ts";
 import { type BlobStore, checkKey } from "./blob-store.ts";
 import { measureBody } from "./measured-body.ts";
 import { uploadToS3 } from "./s3-upload.ts";

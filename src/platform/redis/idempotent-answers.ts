@@ -5,7 +5,7 @@
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies
  *                      └──forget──► (none)   a retry may get another answer: this was a server error, or the caller hung up
  *
- * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it (features/recordings/answer-video.ts).
+ * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it (core/http/idempotent-answer.ts).
  *
  * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another run has
  * begun since, this run leaves the other run's mark alone.

@@ -4,9 +4,9 @@ import {
   chromePolicyProblems,
   knownPolicies,
   typeOfPolicy,
-} from "../../../src/features/policies/rules/chrome-policy.ts";
-import type { PolicyType } from "../../../src/features/policies/rules/policy-type.ts";
-import { refusalOfPolicy } from "../../../src/features/policies/rules/refused-policies.ts";
+} from "../../../src/core/model/settings/policies/chrome-policy.ts";
+import type { PolicyType } from "../../../src/core/model/settings/policies/policy-type.ts";
+import { refusalOfPolicy } from "../../../src/core/model/settings/policies/refused-policies.ts";
 import { createTestAgents } from "../../support/agent-process.ts";
 import { type ShownPolicy, shownPolicies } from "../../support/policy-page.ts";
 

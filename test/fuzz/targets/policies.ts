@@ -1,15 +1,15 @@
 import fc from "fast-check";
-import { BrowserSetup } from "../../../src/core/protocol/browser-setup.ts";
-import { policiesOf } from "../../../src/features/policies/agent/policy-files.ts";
-import { packPolicy, unpackPolicy } from "../../../src/features/policies/policy-parts.ts";
+import { policiesOf } from "../../../src/core/agent/policy-files.ts";
 import {
   chromePolicyProblems,
   knownPolicies,
   typeOfPolicy,
-} from "../../../src/features/policies/rules/chrome-policy.ts";
-import known from "../../../src/features/policies/rules/generated/chrome-policies.json" with { type: "json" };
-import type { PolicyType } from "../../../src/features/policies/rules/policy-type.ts";
-import { refusalOfPolicy } from "../../../src/features/policies/rules/refused-policies.ts";
+} from "../../../src/core/model/settings/policies/chrome-policy.ts";
+import known from "../../../src/core/model/settings/policies/generated/chrome-policies.json" with { type: "json" };
+import type { PolicyType } from "../../../src/core/model/settings/policies/policy-type.ts";
+import { refusalOfPolicy } from "../../../src/core/model/settings/policies/refused-policies.ts";
+import { packPolicy, unpackPolicy } from "../../../src/core/policies/policy-parts.ts";
+import { BrowserSetup } from "../../../src/core/protocol/browser-setup.ts";
 import { fromSchema } from "../inputs/from-schema.ts";
 import { anyJson, type Json, mutatedJson } from "../inputs/mutated-json.ts";
 import { anyText, mutatedText } from "../inputs/mutated-text.ts";

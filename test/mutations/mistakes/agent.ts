@@ -167,7 +167,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     name: "downloads-become-policies",
     kind: "missing check",
     breaks: "a holder's download into the folder of policies changes the policies of the browser",
-    file: "features/policies/agent/policy-files.ts",
+    file: "core/agent/policy-files.ts",
     find: "  await chmod(managed, 0o500);\n",
     replace: "",
     foundBy: "test/agent/policies/holder.slow.test.ts",

@@ -210,10 +210,10 @@ export const controllersMistakes: readonly KeptMistake[] = [
     name: "policies-of-a-pool-with-the-browsers-name",
     kind: "name instead of id",
     breaks: "when an on-demand browser goes, the policies of the pool that has the same name are deleted",
-    file: "features/policies/delete-policy-parts.ts",
+    file: "core/policies/delete-policy-parts.ts",
     find: "if (current?.metadata.uid !== metadata.uid) return;",
     replace: "if (!current) return;",
-    foundBy: "src/features/policies/delete-policy-parts.test.ts",
+    foundBy: "src/core/policies/delete-policy-parts.test.ts",
   },
   {
     name: "rounds-before-pods-are-known",

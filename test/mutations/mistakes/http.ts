@@ -44,7 +44,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     kind: "forgotten clean-up",
     breaks:
       "requests that fail use up the room for kept answers: a key is refused for hours though nothing of it is kept",
-    file: "features/recordings/answer-video.ts",
+    file: "core/http/idempotent-answer.ts",
     find: "answers.forget(digest, mark, holders);",
     replace: "answers.forget(digest, mark);",
     foundBy: "test/leases/repeated-requests.test.ts",
@@ -194,10 +194,10 @@ export const httpMistakes: readonly KeptMistake[] = [
     name: "profile-by-id-needs-nothing",
     kind: "name instead of id",
     breaks: "a key without profiles:use starts a browser with the logins of any profile, if it gives the profile's id",
-    file: "features/profiles/profile-permission.ts",
+    file: "core/api/profile-permission.ts",
     find: "Boolean(profile?.id || profile?.name)",
     replace: "Boolean(profile?.name)",
-    foundBy: "src/features/profiles/profile-permission.test.ts",
+    foundBy: "src/core/api/profile-permission.test.ts",
   },
   {
     name: "no-grace-becomes-a-week",

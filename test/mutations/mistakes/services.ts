@@ -310,10 +310,10 @@ export const servicesMistakes: readonly KeptMistake[] = [
     kind: "inverted condition",
     breaks:
       "when the answer to the write of a pool is lost, the parts of its new policy are deleted though the pool refers to them",
-    file: "features/policies/policy-upload.ts",
+    file: "core/policies/policy-upload.ts",
     find: 'error.code === "unavailable"',
     replace: 'error.code !== "unavailable"',
-    foundBy: "src/features/policies/policy-upload.test.ts",
+    foundBy: "src/core/policies/policy-upload.test.ts",
   },
   {
     name: "new-policy-deleted-as-replaced",

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseBody, type Routes } from "../../../src/core/agent/agent-http.ts";
 import { refusals } from "../../../src/core/agent/agent-reply.ts";
 import type { LeaseKeeper } from "../../../src/core/agent/lease-keeper.ts";
-import { CaptureChange } from "../../../src/features/telemetry/agent/api.ts";
+import { CaptureChange } from "../../../src/core/protocol/telemetry-api.ts";
 import type { TelemetryRecord } from "../../../src/features/telemetry/telemetry-event.ts";
 
 /** What happens in a played browser: so many console messages, each with this many characters. */
 export type Said = { count: number; chars?: number };
 
-/** Events of a played browser, which the agent serves as the protocol says (src/features/telemetry/agent/api.ts). */
+/** Events of a played browser, which the agent serves as the protocol says (src/core/protocol/telemetry-api.ts). */
 export type PlayedTelemetry = {
   routes: Routes;
   /** Lets it happen in the browser of the present holder. */

@@ -11,8 +11,10 @@ import { createLeaseKeeper, type LeaseKeeper } from "../../../src/core/agent/lea
 import { createFillTimes } from "../../../src/core/agent/shown-pages.ts";
 import type { AgentState } from "../../../src/core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../../../src/core/protocol/agent-token.ts";
+import { createLiveView } from "../../../src/features/live-view/agent/live-view.ts";
+import { createBidiServer } from "../../../src/features/webdriver/agent/serve-bidi.ts";
 import type { Logger } from "../../../src/platform/base/log.ts";
-import { listedOrder, noUploads } from "../listed-order.ts";
+import { listedOrder } from "../listed-order.ts";
 import type { Said } from "./agent-event.ts";
 import type { DevTools } from "./devtools.ts";
 import { observedLeases } from "./observed-leases.ts";
@@ -76,7 +78,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
   const browser = {
     devTools: () => place,
     pageOrder: () => listedOrder,
-    uploads: () => noUploads,
+    folder: () => "/nonexistent",
     async reset() {
       await pause(switches.resetMs ?? quickResetMs);
       say({ what: "reset" });
@@ -131,7 +133,10 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       leases,
       browser,
       routes,
-      shownPages: createFillTimes(),
+      upgrades: {
+        "/webdriver": createBidiServer({ browser, log }),
+        "/view": createLiveView({ ...browser, shownPages: createFillTimes(), mask: (text) => text }),
+      },
       log,
     });
   let server: AgentServer | undefined = await listen();

@@ -1,6 +1,6 @@
 import { Agent } from "undici";
-import type { CaptureChange } from "../../../features/telemetry/agent/api.ts";
 import { AgentState, type BindLease, type EndLease, type Reuse } from "../../protocol/agent-api.ts";
+import type { CaptureChange } from "../../protocol/telemetry-api.ts";
 import type { LeaseRecord } from "../records.ts";
 import { type AgentCall, type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
 

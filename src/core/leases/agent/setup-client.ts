@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
 import { Agent } from "undici";
-import type { MaskValues } from "../../../features/telemetry/agent/api.ts";
 import { AgentState } from "../../protocol/agent-api.ts";
 import type { AgentKeys } from "../../protocol/agent-key.ts";
 import type { BrowserChange } from "../../protocol/browser-change.ts";
 import { type ArchiveRef, type BrowserSetup, MissingArchives } from "../../protocol/browser-setup.ts";
 import { sealStream, sealText } from "../../protocol/sealed-bytes.ts";
+import type { MaskValues } from "../../protocol/telemetry-api.ts";
 import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
 import type { AgentAnswer } from "./agent-client.ts";
 

@@ -1,4 +1,3 @@
-import type { Recipe } from "../../../features/sites/site-recipe.ts";
 import type { BrowserSpec } from "./browser.ts";
 
 /** The request of an on-demand browser's lease (core/leases/records.ts). */
@@ -17,8 +16,8 @@ type OnDemandRequest = {
   report?: SessionReport;
 };
 
-/** What the request of a session has that may report what it reaches (core/leases/records.ts). */
-export type SessionReport = { config: string; recipe: Recipe };
+/** What the request of a session has that may report what it reaches (core/leases/records.ts). `recipe`: made and read by the config registry. */
+export type SessionReport = { config: string; recipe: object };
 
 /**
  * What is known besides the spec. `owner`: of the lease, by id and uid. `name`: of the session. `project`: the project's id.

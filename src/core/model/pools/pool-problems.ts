@@ -1,11 +1,11 @@
 /** The rules of a pool's spec that neither its schema nor CEL can express; for requests and YAML alike. */
 
-import { chromePolicyProblems } from "../../../features/policies/rules/chrome-policy.ts";
-import { forgetfulPolicyProblems } from "../../../features/policies/rules/forgetful-policies.ts";
 import { hostPatternProblem, privateHostProblem } from "../../../platform/addresses/host-pattern.ts";
 import type { Path } from "../../../platform/kinds/wire.ts";
 import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
 import { isStartUrl, type Network, startUrlMessage } from "../settings/browser-settings.ts";
+import { chromePolicyProblems } from "../settings/policies/chrome-policy.ts";
+import { forgetfulPolicyProblems } from "../settings/policies/forgetful-policies.ts";
 import { mergeTelemetry } from "../settings/telemetry-merge.ts";
 import { sizeProblems } from "./autoscale/autoscale-problems.ts";
 import { type BrowserPoolSpec, refreshNeedsProfile } from "./browser-pool.ts";

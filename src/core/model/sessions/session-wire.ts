@@ -1,11 +1,11 @@
 /** Sessions over HTTP: the requests of acquire and release, and the answer (the LEASE rules). */
 import { z } from "zod";
-import { ProfileRecord } from "../../../features/profiles/profile-wire.ts";
 import { maxIdLength, nameOnWire } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
 import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "../settings/browser-settings.ts";
 import { Telemetry } from "../settings/telemetry.ts";
+import { ProfileRecord } from "./profile-record.ts";
 
 /** Longest wait that a caller can request, s: a day. */
 const maxWaitSeconds = 86_400;

@@ -60,7 +60,7 @@ export const headless = z
 export const stealth = z.boolean().default(false).describe("Run in a way that bot detection notices less.");
 export const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs of a headful browser.");
 
-/** features/policies/rules/chrome-policy.ts checks the names and the size (5 MiB serialized). */
+/** core/model/settings/policies/chrome-policy.ts checks the names and the size (5 MiB serialized). */
 export const chromePolicy = namesLike(
   z
     .record(z.string(), z.unknown())

@@ -1,9 +1,9 @@
-import { createPolicyUpload } from "../../../features/policies/policy-upload.ts";
 import { invalidInput } from "../../../platform/base/errors.ts";
 import { browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolRecord, CreateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
 import { createPool as newPool } from "../../model/pools/pool-create.ts";
 import { newId } from "../../objects/new-id.ts";
+import { createPolicyUpload } from "../../policies/policy-upload.ts";
 import type { Project } from "../../projects/projects.ts";
 import type { ServiceDeps } from "../../service-deps.ts";
 import { poolAnswer } from "./pool-answer.ts";

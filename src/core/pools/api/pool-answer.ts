@@ -1,9 +1,9 @@
-import { listedPolicy } from "../../../features/policies/listed-policy.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolRecord } from "../../model/pools/browser-pool-wire.ts";
 import { browserPoolRecord } from "../../model/pools/pool-record.ts";
 import { type ReferencedObjects, referencesOf, resolveReferences } from "../../model/settings/references.ts";
 import { fetchReferenced } from "../../objects/references.ts";
+import { listedPolicy } from "../../policies/listed-policy.ts";
 import type { ServiceDeps } from "../../service-deps.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "policies" | "store">;

@@ -1,9 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  createPolicyUpload,
-  deleteReplacedParts,
-  type PolicyUpload,
-} from "../../../features/policies/policy-upload.ts";
 import { invalidInput } from "../../../platform/base/errors.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
@@ -11,6 +6,7 @@ import { patchPool } from "../../model/pools/pool-patch.ts";
 import { growthOf } from "../../model/pools/pool-size.ts";
 import { newId } from "../../objects/new-id.ts";
 import { retryConflicts } from "../../objects/retry-conflicts.ts";
+import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "../../policies/policy-upload.ts";
 import type { Project } from "../../projects/projects.ts";
 import type { ServiceDeps } from "../../service-deps.ts";
 import { fetchPool } from "./fetch-pool.ts";

@@ -7,7 +7,6 @@
  * Before each write, the replica checks that it still leads.
  */
 
-import { deletePolicyParts } from "../../../features/policies/delete-policy-parts.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import { failedCreate } from "../../../platform/kinds/conditions.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
@@ -27,6 +26,7 @@ import type { RepairStore } from "../../leases/repair-store.ts";
 import { retireUnknown } from "../../leases/retire-unknown.ts";
 import type { BrowserPool, BrowserPoolStatus } from "../../model/pools/browser-pool.ts";
 import { sessionConfigOf } from "../../model/settings/browser-config.ts";
+import { deletePolicyParts } from "../../policies/delete-policy-parts.ts";
 import { type AgentKeys, newPodSuffix } from "../../protocol/agent-key.ts";
 import type { SessionNames } from "../../reservations/session-names.ts";
 import type { SetupRequest, SetupRequests } from "../../setups/setup-requests.ts";

@@ -9,7 +9,6 @@
  * deletes them.
  */
 
-import { saveDrafts } from "../../../features/profiles/save-condition.ts";
 import { failedCreate, setupRefused, startFailureIn } from "../../../platform/kinds/conditions.ts";
 import type { KubeObject } from "../../../platform/kube/objects.ts";
 import { type Browser, type BrowserStatus, browserKind, isOver } from "../../model/browsers/browser.ts";
@@ -21,6 +20,7 @@ import { waitingForSetup, whySetupWaits } from "../plan/deliveries.ts";
 import { startDeadlineMs } from "../plan/starts.ts";
 import { accepted, refusedSetup, startRefusal } from "../plan/status.ts";
 import type { PoolView } from "../pool-source.ts";
+import { saveDrafts } from "./save-condition.ts";
 
 /** A fill rate, percent a minute, that does not delay the one start. */
 const atOnce = 6000;

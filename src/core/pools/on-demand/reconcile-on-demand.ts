@@ -1,5 +1,3 @@
-import { isSavePending } from "../../../features/profiles/save-condition.ts";
-import { noteLostSave, type StepSaveDeps, stepSave } from "../../../features/profiles/step-save.ts";
 import type { ObjectGroups } from "../../../platform/kube/object-groups.ts";
 import { type Pod, refOf } from "../../../platform/kube/objects.ts";
 import type { Requeue } from "../../../platform/kube/work-queue.ts";
@@ -11,6 +9,8 @@ import type { PoolSource } from "../pool-source.ts";
 import { type ReconcileDeps, reconcilePool } from "../reconcile.ts";
 import { sessionOf } from "./browser-as-pool.ts";
 import { type HandOverDeps, handOver } from "./hand-over.ts";
+import { isSavePending } from "./save-condition.ts";
+import { noteLostSave, type StepSaveDeps, stepSave } from "./step-save.ts";
 
 export type ReconcileOnDemandDeps = ReconcileDeps &
   StepSaveDeps &

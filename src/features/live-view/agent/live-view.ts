@@ -3,6 +3,7 @@
  * set in the browser ends with it.
  */
 import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
 import { WebSocketServer } from "ws";
 import { refusal, refusals } from "../../../core/agent/agent-reply.ts";
 import { connectDevTools, type DevToolsPlace } from "../../../core/agent/connect-dev-tools.ts";
@@ -11,7 +12,7 @@ import type { ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { ServeUpgrade } from "../../../core/agent/upgrades.ts";
 import { readOnlyView, sessionHeader, viewHeader } from "../../../core/protocol/agent-api.ts";
 import { proofHeader } from "../../../core/protocol/agent-proof.ts";
-import type { Uploads } from "./uploads.ts";
+import { createUploads, type Uploads } from "./uploads.ts";
 import { openViewedBrowser, type ViewedBrowser } from "./viewed-browser.ts";
 import { serveViewer } from "./viewer.ts";
 import { maxMessageBytes } from "./viewer-message.ts";
@@ -29,16 +30,18 @@ type Watched = { session: string; viewers: number; opened: Promise<ViewedBrowser
 type LiveViewDeps = {
   devTools(): DevToolsPlace;
   pageOrder(): PageOrder;
-  uploads(): Uploads;
+  /** The folder of the present Chromium, in which files of viewers are kept. */
+  folder(): string;
   shownPages: ShownPages;
   mask(text: string, maxChars?: number): string;
 };
 
 const openWatched = (
   session: string,
-  { devTools, pageOrder, uploads: uploadsNow, shownPages, mask }: LiveViewDeps,
+  uploads: Uploads,
+  { devTools, pageOrder, shownPages, mask }: LiveViewDeps,
 ): Watched => {
-  const [order, uploads] = [pageOrder(), uploadsNow()];
+  const order = pageOrder();
   const connected = connectDevTools(devTools());
   const close = (): void =>
     void connected.then(
@@ -58,10 +61,18 @@ export const createLiveView = (deps: LiveViewDeps): ServeUpgrade => {
     if (proof) headers.push(`${proofHeader}: ${proof}`);
   });
   let present: Watched | undefined;
+  let kept: { folder: string; uploads: Uploads } | undefined;
+
+  /** One for each Chromium, since what its viewers upload is bounded. */
+  const uploadsNow = (): Uploads => {
+    const folder = deps.folder();
+    if (kept?.folder !== folder) kept = { folder, uploads: createUploads(join(folder, "uploads")) };
+    return kept.uploads;
+  };
 
   const enter = (session: string): { watched: Watched; leave: () => void } => {
     // The viewers of an earlier lease are cut; nothing of theirs is for this one.
-    if (present?.session !== session) present = openWatched(session, deps);
+    if (present?.session !== session) present = openWatched(session, uploadsNow(), deps);
     const watched = present;
     watched.viewers += 1;
     return {

@@ -1,4 +1,5 @@
 import type { AgentConfig } from "../../../core/agent/agent-config.ts";
+import type { Wall } from "../../../core/agent/browser-parts.ts";
 import type { NetworkSetup } from "../../../core/protocol/browser-setup.ts";
 import { withMachineNames } from "../../../platform/net/machine-names.ts";
 import { createResolveName, type ResolveName } from "../../../platform/net/resolve-name.ts";
@@ -7,14 +8,6 @@ import { createWayOut } from "./way-out.ts";
 
 /** Hosts whose addresses are kept. */
 const maxReached = 1000;
-
-export type Wall = {
-  /** Returns the function by which connections follow these rules, and all that are open are cut. */
-  prepare(network: NetworkSetup): () => void;
-  /** Where the last connection to this host went, which Chromium does not know: it sees its proxy alone. Undefined: a proxy knows, or nobody. */
-  addressOf(host: string): string | undefined;
-  [Symbol.asyncDispose](): Promise<void>;
-};
 
 /** Whether this is a name of the tests (`AgentConfig.exampleAddress`). */
 const isExample = (host: string): boolean => host.endsWith(".example");
@@ -34,7 +27,7 @@ export const startWall = async (
   path: string,
   network: NetworkSetup | undefined,
   config: AgentConfig,
-): Promise<Wall> => {
+): Promise<Wall & AsyncDisposable> => {
   const resolveName = resolverOf(config);
   const reached = new Map<string, string>();
   const onReached = (host: string, address: string): void => {

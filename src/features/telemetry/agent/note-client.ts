@@ -1,11 +1,9 @@
 /** What a client of a session does, as far as its category is captured: it comes, sends commands, and goes. */
 import type { Socket } from "node:net";
+import type { ClientKind } from "../../../core/agent/upgrades.ts";
 import { readClientFrames } from "./client-frames.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Capture } from "./settings.ts";
-
-/** Kinds of clients. */
-export type ClientKind = "cdp" | "webdriver" | "live_view";
 
 /** Why a client has gone: it has closed, or its lease is over. */
 type GoneReason = "client_close" | "context_cancelled";

@@ -6,17 +6,17 @@
  * capturing  sources add events to the lease's recorder, by settings that may change; without settings nothing is added.
  * ended      the events of the last lease can be read until the next one begins.
  */
-import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DevToolsPlace } from "../../../core/agent/connect-dev-tools.ts";
 import { leaseIsOver } from "../../../core/agent/lease-over.ts";
 import type { ShownPages } from "../../../core/agent/shown-pages.ts";
+import type { ClientWatch } from "../../../core/agent/upgrades.ts";
 import type { BindLease } from "../../../core/protocol/agent-api.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import { telemetryEventTypes } from "../telemetry-event.ts";
 import { followChromium } from "./follow-chromium.ts";
 import { createMaskedValues, type MaskedValues } from "./masked-values.ts";
-import { type ClientKind, type NotedSession, noteClient } from "./note-client.ts";
+import { type NotedSession, noteClient } from "./note-client.ts";
 import { createRecorder, type Emit, type Kept, type Recorder } from "./recorder.ts";
 import { type Capture, captureOf } from "./settings.ts";
 
@@ -26,7 +26,7 @@ const readyMs = 2000;
 /** How long a reader waits for more after the first event, ms: a write for each would take more than all the rest. */
 const gatherMs = 50;
 
-export type SessionTelemetry = {
+export type SessionTelemetry = ClientWatch & {
   begin(lease: Pick<BindLease, "session_id" | "telemetry">): void;
   /** The lease is over. */
   end(): void;
@@ -40,10 +40,6 @@ export type SessionTelemetry = {
   masked(text: string, maxChars?: number): string;
   /** Adds an event to the present lease, if its category is captured. */
   emit: Emit;
-  /** Counts a client until its socket closes. Resolves when what it does is captured, or can't be. */
-  client(kind: ClientKind, socket: Socket, head: Buffer): Promise<void>;
-  /** A vault fills a page until the socket closes. */
-  fill(socket: Socket): void;
   /** The events of this session after a number, as they come; undefined when it does not hold the browser and did not last. */
   stream(session: string, after: number): ((signal: AbortSignal) => AsyncIterable<Kept>) | undefined;
 };

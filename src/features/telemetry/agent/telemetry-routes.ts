@@ -1,4 +1,4 @@
-/** The calls by which the API reads a lease's telemetry and changes it (features/telemetry/agent/api.ts). */
+/** The calls by which the API reads a lease's telemetry and changes it (core/protocol/telemetry-api.ts). */
 import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { type AgentReply, refusal, refusals } from "../../../core/agent/agent-re
 import type { LeaseKeeper } from "../../../core/agent/lease-keeper.ts";
 import type { AgentLines } from "../../../core/agent/line-streams.ts";
 import { openText } from "../../../core/protocol/sealed-bytes.ts";
-import { CaptureChange, MaskValues } from "./api.ts";
+import { CaptureChange, MaskValues } from "../../../core/protocol/telemetry-api.ts";
 import type { SessionTelemetry } from "./session-telemetry.ts";
 
 /** Settings have 8 KiB; filled values 50 times 64 KiB at most, each character escaped. */

@@ -6,14 +6,14 @@
  * Parts that a dead process leaves behind are deleted with the pool (docs/adr/0009-large-policies.md).
  */
 
-import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../core/model/pools/browser-pool.ts";
-import { policyPartPrefix } from "../../core/model/settings/pool-policy.ts";
-import { newId } from "../../core/objects/new-id.ts";
-import { requireBytes } from "../../core/objects/project-quota.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import type { NamespacedRef, Ref } from "../../platform/kube/objects.ts";
 import { configMaps } from "../../platform/kube/resource-type.ts";
+import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../model/pools/browser-pool.ts";
+import { policyPartPrefix } from "../model/settings/pool-policy.ts";
+import { newId } from "../objects/new-id.ts";
+import { requireBytes } from "../objects/project-quota.ts";
+import type { ServiceDeps } from "../service-deps.ts";
 import { type ChromePolicy, maxInlinePolicyBytes, maxPartBytes, packPolicy } from "./policy-parts.ts";
 
 type Deps = Pick<ServiceDeps, "kube" | "config" | "log">;

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrowserSetup } from "../../../core/protocol/browser-setup.ts";
+import type { BrowserSetup } from "../protocol/browser-setup.ts";
 
 /** The entry with which policies add authorities to those that Chromium trusts: base64 of DER. */
 const authorities = "CACertificates";

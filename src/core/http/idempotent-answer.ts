@@ -2,10 +2,10 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
-import type { CallerLimits } from "../../core/projects/caller-limits.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { AnswerHolder, Begun, IdempotentAnswers } from "../../platform/redis/idempotent-answers.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
 
 type Repeatable = {
   /** The caller's `Idempotency-Key`. */

@@ -1,5 +1,5 @@
 /** Policies by which Chromium deletes what a profile is saved for, at its end or meanwhile (PROFILE-26). */
-import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
+import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
 
 /** `forgets`: whether this value of the policy deletes something; left out, every value but an empty list does. */
 const forgetful: Record<string, { deletes: string; forgets?: (value: unknown) => boolean }> = {

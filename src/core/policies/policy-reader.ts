@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import type { ChromePolicyRef } from "../../core/model/settings/pool-policy.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { configMaps } from "../../platform/kube/resource-type.ts";
+import type { ChromePolicyRef } from "../model/settings/pool-policy.ts";
 import { type ChromePolicy, unpackPolicy } from "./policy-parts.ts";
 
 export type PolicyReader = {

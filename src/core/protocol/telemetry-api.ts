@@ -11,7 +11,7 @@
  *                                      lease has too many
  */
 import { z } from "zod";
-import { CaptureSettings, Fence, maxSessionId } from "../../../core/protocol/agent-api.ts";
+import { CaptureSettings, Fence, maxSessionId } from "./agent-api.ts";
 
 /** The body of `PUT /telemetry`: the settings of a lease from now on. */
 export const CaptureChange = Fence.extend({

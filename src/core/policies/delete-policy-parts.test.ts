@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { browserPoolKind } from "../../core/model/pools/browser-pool.ts";
 import type { Kube } from "../../platform/kube/client.ts";
+import { browserPoolKind } from "../model/pools/browser-pool.ts";
 import { deletePolicyParts } from "./delete-policy-parts.ts";
 
 const ofUid = (uid: string) => ({ metadata: { name: "shop", namespace: "a", uid } }) as never;

@@ -2,15 +2,15 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import type { ConfigMap, NamespacedRef, NewObject } from "../../platform/kube/objects.ts";
+import { maxChromePolicyBytes } from "../model/settings/policies/chrome-policy.ts";
 import {
   type ChromePolicyRef,
   policyOwner,
   policyPartKey,
   policyPartLabel,
   policyPartPrefix,
-} from "../../core/model/settings/pool-policy.ts";
-import type { ConfigMap, NamespacedRef, NewObject } from "../../platform/kube/objects.ts";
-import { maxChromePolicyBytes } from "./rules/chrome-policy.ts";
+} from "../model/settings/pool-policy.ts";
 
 export type ChromePolicy = Record<string, unknown>;
 

@@ -4,10 +4,11 @@
  *
  *   AtEnd ──the browser ends──► Saving ──► Saved │ Unchanged │ Superseded │ NotSaved
  */
-import type { Browser, BrowserStatus } from "../../core/model/browsers/browser.ts";
-import type { Observed, SaveState } from "../../core/pools/observe/observed.ts";
-import type { Draft } from "../../core/reconcile/conditions.ts";
-import type { Condition } from "../../platform/kinds/conditions.ts";
+
+import type { Condition } from "../../../platform/kinds/conditions.ts";
+import type { Browser, BrowserStatus } from "../../model/browsers/browser.ts";
+import type { Draft } from "../../reconcile/conditions.ts";
+import type { Observed, SaveState } from "../observe/observed.ts";
 
 /** The type of the condition. */
 const profileSaved = "ProfileSaved";

@@ -1,10 +1,10 @@
-import { type AnyLease, requestOf, type SessionRequest } from "../../core/leases/records.ts";
-import type { SessionConfig } from "../../core/model/settings/browser-config.ts";
-import { Telemetry } from "../../core/model/settings/telemetry.ts";
-import { mergeTelemetry } from "../../core/model/settings/telemetry-merge.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
-import { configOf } from "../../core/sessions/session-config.ts";
 import { fromWire, type Wire } from "../../platform/kinds/wire.ts";
+import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
+import type { SessionConfig } from "../model/settings/browser-config.ts";
+import { Telemetry } from "../model/settings/telemetry.ts";
+import { mergeTelemetry } from "../model/settings/telemetry-merge.ts";
+import type { ServiceDeps } from "../service-deps.ts";
+import { configOf } from "./session-config.ts";
 
 /** The telemetry settings that a lease was asked for with, if it was. */
 const leaseTelemetry = ({ telemetry }: SessionRequest): Telemetry | undefined =>

@@ -1,5 +1,5 @@
-import type { FurtherPermission } from "../../core/http/route.ts";
 import type { Selector } from "../../platform/kinds/selector.ts";
+import type { FurtherPermission } from "../http/route.ts";
 
 type Choice = Partial<Selector> & { save_changes?: boolean };
 

@@ -1,11 +1,11 @@
-import type { Browser } from "../../core/model/browsers/browser.ts";
-import type { SaveState } from "../../core/pools/observe/observed.ts";
-import { isOver } from "../../core/pools/observe/pod-state.ts";
-import { type PodOwner, savedProfileUid } from "../../core/pools/pod/pod.ts";
-import type { Logger } from "../../platform/base/log.ts";
-import type { RecordEvent } from "../../platform/kube/event-recorder.ts";
-import { keyOf, type Pod } from "../../platform/kube/objects.ts";
-import type { ProfileSaves } from "./profile-saves.ts";
+import type { ProfileSaves } from "../../../features/profiles/profile-saves.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { RecordEvent } from "../../../platform/kube/event-recorder.ts";
+import { keyOf, type Pod } from "../../../platform/kube/objects.ts";
+import type { Browser } from "../../model/browsers/browser.ts";
+import type { SaveState } from "../observe/observed.ts";
+import { isOver } from "../observe/pod-state.ts";
+import { type PodOwner, savedProfileUid } from "../pod/pod.ts";
 import { isSavePending } from "./save-condition.ts";
 
 export type StepSaveDeps = { saves: ProfileSaves; dying: ReadonlySet<string>; record: RecordEvent; log: Logger };

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { ChromePolicyRef, policyPartKey } from "../../core/model/settings/pool-policy.ts";
+import { maxChromePolicyBytes } from "../model/settings/policies/chrome-policy.ts";
+import { ChromePolicyRef, policyPartKey } from "../model/settings/pool-policy.ts";
 import { packPolicy, unpackPolicy } from "./policy-parts.ts";
-import { maxChromePolicyBytes } from "./rules/chrome-policy.ts";
 
 const pool = { name: "pool", namespace: "project" };
 

@@ -1,7 +1,7 @@
-import { type BrowserPool, browserPoolKind } from "../../core/model/pools/browser-pool.ts";
-import { policyOwner, policyPartLabel } from "../../core/model/settings/pool-policy.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { configMaps } from "../../platform/kube/resource-type.ts";
+import { type BrowserPool, browserPoolKind } from "../model/pools/browser-pool.ts";
+import { policyOwner, policyPartLabel } from "../model/settings/pool-policy.ts";
 
 /**
  * Deletes all ConfigMaps of a pool's policies, with those that an interrupted change has left behind. Runs before the pool's

@@ -1,6 +1,6 @@
 /** The types of policies' values, in the words of JSON Schema, and the check of a value against one. */
-import type { Path } from "../../../platform/kinds/wire.ts";
-import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
+import type { Path } from "../../../../platform/kinds/wire.ts";
+import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
 
 /** One type; Chromium's own schema has nothing else. `$ref`: one of the shared types, which contain themselves. */
 export type PolicyType =

@@ -3,7 +3,7 @@
  * (POOL-18). Chromium itself would ignore what it does not know or can't read, and tell nobody.
  */
 
-import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
+import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
 import known from "./generated/chrome-policies.json" with { type: "json" };
 import { type PolicyType, valueProblems } from "./policy-type.ts";
 import { refusalOfPolicy } from "./refused-policies.ts";

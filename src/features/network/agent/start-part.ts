@@ -1,0 +1,22 @@
+import type { PreparePart } from "../../../core/agent/browser-parts.ts";
+import { devToolsPort, inNamespace, socketsIn, wallFlags } from "./namespace.ts";
+
+/** Puts a wall around a browser with network rules; in local mode around each, which gets files of its own there, too. */
+export const networkPart: PreparePart = async ({ config, received, folder, short, policies, stack }) => {
+  const network = received?.setup.network;
+  const sharesMachine = config.ownPorts !== undefined;
+  if (!network && !sharesMachine) return {};
+  const sockets = socketsIn(short);
+  const { startWall } = await import("./start-wall.ts");
+  const wall = stack.use(await startWall(sockets.proxy, network, config));
+  const ownFiles = sharesMachine ? await (await import("./own-files.ts")).prepareOwnFiles(folder, short) : undefined;
+  return {
+    flags: wallFlags,
+    devTools: { port: devToolsPort, socket: sockets.devTools },
+    wall,
+    command(program, args, display) {
+      const own = ownFiles?.({ policies, display }, program, args) ?? { program, args };
+      return inNamespace(sockets, own, { makesNamespaces: sharesMachine });
+    },
+  };
+};
