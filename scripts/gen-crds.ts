@@ -1,7 +1,7 @@
 /** Writes crds/*.yaml from the schemas of the kinds; with `--check`, compares instead and fails on any difference. */
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { kinds } from "../src/cmd/kinds.ts";
+import { kinds } from "../src/cmd/features.ts";
 import { crdOf } from "../src/platform/kinds/crd.ts";
 import { generateFolder, root } from "./generated-file.ts";
 

@@ -1,8 +1,8 @@
-/** Makes docs/openapi.json from the routes (src/core/api/route-table.ts). */
+/** Makes docs/openapi.json from the routes (src/cmd/features.ts). */
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { routeTable } from "../src/core/api/route-table.ts";
+import { routes } from "../src/cmd/features.ts";
 import { openApiDocument } from "../src/core/http/openapi.ts";
 import { generateFile, root } from "./generated-file.ts";
 
@@ -23,6 +23,6 @@ const format = (json: string): string => {
 export const generateOpenApi = async ({ check }: { check: boolean }): Promise<string> => {
   const docs = join(root, "docs");
   await mkdir(docs, { recursive: true });
-  const text = format(JSON.stringify(openApiDocument(routeTable), null, 2));
+  const text = format(JSON.stringify(openApiDocument(routes), null, 2));
   return generateFile(join(docs, "openapi.json"), text, { check });
 };

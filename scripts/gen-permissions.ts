@@ -1,6 +1,6 @@
-/** Makes the tables of docs/permissions.md from the permissions and the routes (src/core/api/route-table.ts). */
+/** Makes the tables of docs/permissions.md from the permissions and the routes (src/cmd/features.ts). */
 
-import { routeTable } from "../src/core/api/route-table.ts";
+import { routes as allRoutes } from "../src/cmd/features.ts";
 import type { Route } from "../src/core/http/route.ts";
 import { permissions, permissionTexts } from "../src/core/model/permission.ts";
 import { generateParts, table } from "./marked-part.ts";
@@ -11,7 +11,7 @@ const neededBy = ({ permission, furtherPermissions = [] }: Route): string =>
 /** Writes the tables, or with `check` compares them. Returns what it wrote. Throws an Error when one is stale. */
 export const generatePermissions = (options: { check: boolean }): Promise<string> => {
   const meanings = permissions.map((each) => [`\`${each}\``, permissionTexts[each]]);
-  const routes = routeTable.map((route) => [
+  const routes = allRoutes.map((route) => [
     `\`${route.method.toUpperCase()} ${route.path}\``,
     `\`${route.operationId}\``,
     neededBy(route),

@@ -3,11 +3,11 @@
  * (connection, key, project, body, answer, log line, metrics) from the cost of an acquire.
  */
 import { z } from "zod";
-import { routeTable } from "../../src/core/api/route-table.ts";
-import { defineRoute } from "../../src/core/http/route.ts";
+import { routes } from "../../src/cmd/features.ts";
+import { defineRoute, type Route } from "../../src/core/http/route.ts";
 import { emptyPath } from "./empty-path.ts";
 
-routeTable.push(
+(routes as Route[]).push(
   defineRoute(
     {
       method: "post",

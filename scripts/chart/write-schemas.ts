@@ -4,7 +4,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { kinds } from "../../src/cmd/kinds.ts";
+import { kinds } from "../../src/cmd/features.ts";
 import { crdOf } from "../../src/platform/kinds/crd.ts";
 
 /** The pattern by which kubeconform finds a kind's file: pass `join(folder, schemaFileTemplate)` as `-schema-location`. */

@@ -8,7 +8,7 @@ import type { Config } from "../core/config/config.ts";
 import { createAbandonedSessions } from "../core/leases/abandoned-sessions.ts";
 import { createAgentClient, quickConnectMs } from "../core/leases/agent/agent-client.ts";
 import { type AgentStreams, createAgentStreams } from "../core/leases/agent/agent-stream.ts";
-import { createSetupClient } from "../core/leases/agent/setup-client.ts";
+import { createSetupClient, type SetupClientDeps } from "../core/leases/agent/setup-client.ts";
 import { createEndedLeases } from "../core/leases/ended-leases.ts";
 import { startGrants } from "../core/leases/grants.ts";
 import type { LeaseStore } from "../core/leases/lease-store.ts";
@@ -23,6 +23,7 @@ import { kubeForRequests } from "../core/objects/kube-for-requests.ts";
 import { startWatchedObjects } from "../core/objects/watched-objects.ts";
 import { createPolicyReader } from "../core/policies/policy-reader.ts";
 import { createCallerLimits } from "../core/projects/caller-limits.ts";
+import type { OrganizationUse } from "../core/projects/organization-limits.ts";
 import { type Projects, startProjects } from "../core/projects/projects.ts";
 import { createAgentKeys } from "../core/protocol/agent-key.ts";
 import { createAgentTokens } from "../core/protocol/agent-token.ts";
@@ -49,7 +50,9 @@ import { createExports } from "../features/telemetry/exports.ts";
 import { createSessionWatches } from "../features/telemetry/session-watch.ts";
 import type { TelemetryParts } from "../features/telemetry/telemetry-parts.ts";
 import { createTelemetryStore } from "../features/telemetry/telemetry-store.ts";
+import { authConnectionKind } from "../features/vaults/connections/auth-connection.ts";
 import { createItemEvents } from "../features/vaults/items/item-events.ts";
+import { vaultKind } from "../features/vaults/vault.ts";
 import type { Logger } from "../platform/base/log.ts";
 import type { Kube } from "../platform/kube/client.ts";
 import { startReflector } from "../platform/kube/reflector.ts";
@@ -62,6 +65,7 @@ import { connectRedis, type RedisConnection, whenReady } from "../platform/redis
 import { createLocks } from "../platform/redis/locks.ts";
 import { memoryUse } from "../platform/redis/memory-use.ts";
 import { readSecretsKeys } from "../platform/secrets/secrets-key.ts";
+import { contents } from "./features.ts";
 import { readAnalysisSettings } from "./read-analysis-settings.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
 import { startBlobs } from "./start-blobs.ts";
@@ -190,6 +194,23 @@ const startReplays = (
   return { records, client, collector };
 };
 
+/** What calls agents, until `stack` ends it. */
+const openAgentClients = (deps: SetupClientDeps, stack: AsyncDisposableStack) => {
+  const agents = createAgentClient(deps, { connectMs: quickConnectMs });
+  stack.defer(() => agents.close());
+  const setupClient = createSetupClient(deps);
+  stack.defer(() => setupClient.close());
+  const agentStreams = createAgentStreams(deps);
+  stack.defer(() => agentStreams.close());
+  return { agents, setupClient, agentStreams };
+};
+
+/** Counts by one small read of each kind. */
+const countObjects = async (kube: Pick<Kube, "count">): Promise<OrganizationUse> => {
+  const [authConnections, vaults] = await Promise.all([kube.count(authConnectionKind), kube.count(vaultKind)]);
+  return { authConnections, vaults };
+};
+
 /** Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends them. */
 export const startServices = async (
   parts: ApiParts,
@@ -216,12 +237,8 @@ export const startServices = async (
   await checkRedis(redis, log);
   const agentTokens = createAgentTokens(privateKey);
   const agentKeys = createAgentKeys(master);
-  const agents = createAgentClient({ tokens: agentTokens, keys: agentKeys }, { connectMs: quickConnectMs });
-  stack.defer(() => agents.close());
-  const setupClient = createSetupClient({ tokens: agentTokens, keys: agentKeys });
-  stack.defer(() => setupClient.close());
-  const agentStreams = createAgentStreams({ tokens: agentTokens, keys: agentKeys });
-  stack.defer(() => agentStreams.close());
+  const agentClients = openAgentClients({ tokens: agentTokens, keys: agentKeys }, stack);
+  const { agents, agentStreams } = agentClients;
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
   const replicaId = `${config.replica}-${randomUUID()}`;
   const grants = startGrants({ subscriber: ofGrants, store, replicaId, log });
@@ -255,14 +272,14 @@ export const startServices = async (
     ...caches,
     ...exporting,
     policies,
+    contents,
+    organizationUse: () => countObjects(requestKube),
     endedLeases: createEndedLeases(redis),
     namesWhole: createNamesWhole(redis),
-    agents,
+    ...agentClients,
     grants,
     returningBrowsers,
     siteReports: createSiteReports(redis),
-    setupClient,
-    agentStreams,
     // They saw nothing that a caller has asked for.
     abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
     abandonedBrowsers: createAbandonedBrowsers({ kube: requestKube, log }),

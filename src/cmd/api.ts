@@ -10,7 +10,6 @@ import { answerMalformed } from "../core/http/refuse-socket.ts";
 import { createLeaseStore } from "../core/leases/lease-store.ts";
 import type { ServiceDeps } from "../core/service-deps.ts";
 import { startProjectEnds } from "../core/sessions/end-sessions-of.ts";
-import { mountRegistry } from "../features/sites/pages/mount-pages.ts";
 import { type AuditLog, createAuditLog } from "../platform/audit/audit-log.ts";
 import { unavailable } from "../platform/base/errors.ts";
 import { createLineSink, type Logger } from "../platform/base/log.ts";
@@ -19,6 +18,7 @@ import { createProcessMetrics } from "../platform/metrics/process-metrics.ts";
 import { connectRedis } from "../platform/redis/connection.ts";
 import { createIdempotentAnswers } from "../platform/redis/idempotent-answers.ts";
 import { startServices } from "./api-services.ts";
+import { features, routes } from "./features.ts";
 import { closeServer, listen } from "./listen.ts";
 import { startOps } from "./ops.ts";
 import { withinStartLimit } from "./start-limit.ts";
@@ -69,7 +69,7 @@ const serve = async (
   });
   answerMalformed(server);
   const { drain } = drainable(server);
-  server.on("request", createApp(deps));
+  server.on("request", createApp({ routes, features }, deps));
   const gateway = attachGateway(server, services, { audit: deps.audit, log });
   const url = await listen(server, config.host, config.port);
   health.setRunning(true);
@@ -114,8 +114,8 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   const store = createLeaseStore(redis);
   let services: ServiceDeps | undefined;
   const mountPages = (app: Parameters<typeof mountDocs>[0]): void => {
-    mountDocs(app);
-    mountRegistry(app, () => services);
+    mountDocs(app, routes);
+    for (const { mountOps } of features) mountOps?.(app, () => services);
   };
   const opsUrl = await startOps({ config, health, registry, mountPages, log }, stack);
   services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);

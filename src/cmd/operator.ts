@@ -22,6 +22,7 @@ import { runProjectController } from "../core/projects/controller.ts";
 import { type ProjectObjects, readProjectObjects } from "../core/projects/project-objects.ts";
 import { createAgentKeys } from "../core/protocol/agent-key.ts";
 import { createAgentTokens } from "../core/protocol/agent-token.ts";
+import { runObjectControllers } from "../core/reconcile/run-object-controllers.ts";
 import { createProjectGate, openGate } from "../core/reconcile/start-gate.ts";
 import { createSessionNames } from "../core/reservations/session-names.ts";
 import { createSetupRequests } from "../core/setups/setup-requests.ts";
@@ -45,10 +46,10 @@ import { createProcessMetrics } from "../platform/metrics/process-metrics.ts";
 import { checkRedis } from "../platform/redis/check-redis.ts";
 import { connectRedis, whenReady } from "../platform/redis/connection.ts";
 import { memoryUse } from "../platform/redis/memory-use.ts";
+import { controllers } from "./features.ts";
 import { startOps } from "./ops.ts";
 import { type AnalysisParts, readAnalyses } from "./read-analyses.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
-import { runObjectControllers } from "./run-object-controllers.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
@@ -175,7 +176,7 @@ const lead = async (
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
-      runObjectControllers({ kube, blobs, proxyProvider, destinationJudge, meter, log }, lead),
+      runObjectControllers({ controllers, parts: { blobs, proxyProvider, destinationJudge }, kube, meter, log }, lead),
       runSiteConfigController({ kube, rules: config.registry, meter, log }, lead),
       runSiteAnalysisController({
         kube,

@@ -34,6 +34,8 @@ import type { BrowserPool } from "./model/pools/browser-pool.ts";
 import type { WatchedObjects } from "./objects/watched-objects.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
 import type { CallerLimits } from "./projects/caller-limits.ts";
+import type { ProjectContents } from "./projects/delete-project.ts";
+import type { OrganizationUse } from "./projects/organization-limits.ts";
 import type { Projects } from "./projects/projects.ts";
 import type { AgentKeys } from "./protocol/agent-key.ts";
 import type { AgentTokens } from "./protocol/agent-token.ts";
@@ -57,6 +59,10 @@ export type ServiceDeps = {
   analysisSettings: AnalysisSettings | undefined;
   /** Chrome policies that are kept outside their pools. */
   policies: PolicyReader;
+  /** Counts objects of features. */
+  organizationUse(): Promise<OrganizationUse>;
+  /** The objects that an empty project has none of. */
+  contents: readonly ProjectContents[];
   projects: Projects;
   profiles: CachedProfiles;
   apiKeys: ApiKeys;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { generateCrds } from "../../scripts/gen-crds.ts";
-import { kinds } from "../../src/cmd/kinds.ts";
+import { kinds } from "../../src/cmd/features.ts";
 
 const crd = "browserpool.dev_browserpools.yaml";
 const all = kinds.map((kind) => `${kind.group}_${kind.plural}.yaml`).sort();

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { kinds } from "../../src/cmd/kinds.ts";
+import { kinds } from "../../src/cmd/features.ts";
 import type { AnyKind } from "../../src/platform/kinds/kind.ts";
 import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import { startTestControlPlane, type TestControlPlane } from "./start-control-plane.ts";

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { routeTable } from "../../src/core/api/route-table.ts";
+import { routes } from "../../src/cmd/features.ts";
 import type { Route } from "../../src/core/http/route.ts";
 import type { Permission } from "../../src/core/model/permission.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
@@ -106,7 +106,7 @@ const hasLine = ({ method, isAudited, onlyReads }: Route): boolean =>
   isAudited === true || (method !== "get" && onlyReads !== true);
 
 // AUDIT-1, AUDIT-3
-test.each(routeTable.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const))(
+test.each(routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const))(
   "%s",
   async (_name, route) => {
     const { method, operationId, scope, permission } = route;
@@ -147,7 +147,7 @@ test.each(routeTable.map((route) => [`${route.method.toUpperCase()} ${route.path
 describe("a session's line", () => {
   // AUDIT-1
   test("names the session that was handed out, given back and filled", async () => {
-    const route = (id: string): Route => routeTable.find(({ operationId }) => operationId === id) as Route;
+    const route = (id: string): Route => routes.find(({ operationId }) => operationId === id) as Route;
     for (const [id, field] of [
       ["acquireBrowser", "answer"],
       ["createBrowser", "answer"],
@@ -189,7 +189,7 @@ describe("a session's line", () => {
 
 // AUDIT-1, AUDIT-2
 test("a refused fill names item and browser when they were found, and nothing of the body when they were not", async () => {
-  const route = routeTable.find(({ operationId }) => operationId === "runVaultItemOperation") as Route;
+  const route = routes.find(({ operationId }) => operationId === "runVaultItemOperation") as Route;
   const { path, body } = (await requests.of(route)) as { path: string; body: { browser_id: string } };
   const item = (await send({ method: "get", path: path.replace("/operations", "") })).body;
   const connection = `/auth/connections/${item.spec.connection_id}`;
@@ -309,7 +309,7 @@ describe("the stream never contains", () => {
 
   // AUDIT-2, AUTH-10, VAULT-15
   test("a secret that is sent in a path, a query, a header or a body", async () => {
-    for (const route of routeTable) {
+    for (const route of routes) {
       const path = `${route.path.replace(/\{\w+\}/g, canary)}?query=${canary}&wait=0`;
       const more = { headers: { "x-kernel-project-id": canary, "idempotency-key": canary, cookie: canary } };
       const body = route.method === "get" ? undefined : bodyOf(canary);

@@ -1,7 +1,6 @@
 /** The permissions of API keys, route by route, with real browsers. The routes' own declarations say what is tried. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { kinds } from "../../src/cmd/kinds.ts";
-import { routeTable } from "../../src/core/api/route-table.ts";
+import { kinds, routes } from "../../src/cmd/features.ts";
 import type { Route } from "../../src/core/http/route.ts";
 import { type Permission, permissions } from "../../src/core/model/permission.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
@@ -121,7 +120,7 @@ const successOf = ({ operationId, answers }: Route): number =>
 const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`;
 
 // AUTH-11, AUTH-2
-for (const route of routeTable) {
+for (const route of routes) {
   const { permission } = route;
   const success = successOf(route);
   test(`${nameOf(route)}: 403 and nothing done without ${permission}, ${success} with it alone`, async () => {
@@ -157,7 +156,7 @@ describe("a request that needs more than its route", () => {
   };
   /** What such a part needs besides. */
   const besides: Partial<Record<Permission, Permission[]>> = { "profiles:write": ["profiles:use"] };
-  const further = routeTable.flatMap((route) =>
+  const further = routes.flatMap((route) =>
     (route.furtherPermissions ?? []).map(({ permission, when }) => ({ route, name: nameOf(route), permission, when })),
   );
 

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { kinds } from "../../src/cmd/kinds.ts";
+import { kinds } from "../../src/cmd/features.ts";
 import { structuralSchema } from "../../src/platform/kinds/crd.ts";
 import type { AnyKind } from "../../src/platform/kinds/kind.ts";
 import { KubeError } from "../../src/platform/kube/kube-error.ts";

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { type Browser, launch } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { routes } from "../../src/cmd/features.ts";
 import { mountDocs } from "../../src/core/api/docs.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 
@@ -13,7 +14,7 @@ let browser: Browser | undefined;
 
 beforeAll(async () => {
   const app = express();
-  mountDocs(app);
+  mountDocs(app, routes);
   server = createServer(app).listen(0, "127.0.0.1");
   await once(server, "listening");
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

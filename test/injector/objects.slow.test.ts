@@ -6,27 +6,20 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ControllerParts, controllers } from "../../src/cmd/features.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import type { ObjectCaches, ObjectDeps } from "../../src/core/reconcile/object-deps.ts";
+import { type RoundDeps, reconcileObject } from "../../src/core/reconcile/object-controller.ts";
 import { archiveKey, extensionKind, uploadUntilAnnotation } from "../../src/features/extensions/extension.ts";
-import { reconcileExtension } from "../../src/features/extensions/reconcile.ts";
 import { emptyProfileStatus, profileBlobKey, profileKind } from "../../src/features/profiles/profile.ts";
-import { reconcileProfile } from "../../src/features/profiles/reconcile.ts";
 import { ownProxySecretName, proxyKind } from "../../src/features/proxies/proxy.ts";
-import { reconcileProxy } from "../../src/features/proxies/reconcile.ts";
-import { reconcileDestination } from "../../src/features/telemetry/destinations/reconcile.ts";
 import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-judge.ts";
 import {
   ownDestinationSecretName,
   telemetryDestinationKind,
 } from "../../src/features/telemetry/destinations/telemetry-destination.ts";
 import { authConnectionKind, loginSecretName } from "../../src/features/vaults/connections/auth-connection.ts";
-import { reconcileConnection } from "../../src/features/vaults/connections/reconcile.ts";
 import { credentialKind, ownSecretName } from "../../src/features/vaults/credentials/credential.ts";
-import { reconcileCredential } from "../../src/features/vaults/credentials/reconcile.ts";
-import { reconcileItem } from "../../src/features/vaults/items/reconcile.ts";
 import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
-import { reconcileVault } from "../../src/features/vaults/reconcile.ts";
 import { vaultKind } from "../../src/features/vaults/vault.ts";
 import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
 import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
@@ -39,8 +32,6 @@ import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";
 import { untilRest, type Watched, watchObjects } from "./rounds.ts";
 
-type Name = keyof ObjectCaches;
-
 const types = {
   vaults: vaultKind,
   items: vaultItemKind,
@@ -52,22 +43,17 @@ const types = {
   destinations: telemetryDestinationKind,
 } as const;
 
-const reconcilers: Record<Name, (key: string, deps: ObjectDeps) => Promise<Requeue | undefined>> = {
-  vaults: reconcileVault,
-  items: reconcileItem,
-  credentials: reconcileCredential,
-  connections: reconcileConnection,
-  profiles: reconcileProfile,
-  extensions: reconcileExtension,
-  proxies: reconcileProxy,
-  destinations: reconcileDestination,
-};
+type Name = keyof typeof types;
+
+type Deps = RoundDeps & ControllerParts;
+
+const nameOf = (kind: string): Name => Object.entries(types).find(([, type]) => type.kind === kind)?.[0] as Name;
 
 let kube: Kube;
 let namespace: string;
 let folder: string;
 let blobs: BlobStore;
-let deps: ObjectDeps;
+let deps: Deps;
 let copies: Record<Name, Watched<NamespacedObject>>;
 
 beforeAll(async () => {
@@ -84,7 +70,7 @@ beforeAll(async () => {
   deps = {
     kube,
     blobs,
-    caches: copies as unknown as ObjectCaches,
+    caches: { of: ({ kind }) => copies[nameOf(kind)] as never },
     lead: { check: () => undefined },
     proxyProvider: {},
     destinationJudge: createDestinationJudge([]),
@@ -112,8 +98,11 @@ const body = async function* (): AsyncIterable<Uint8Array> {
 const store = (key: string): Promise<unknown> => blobs.put(key, body(), { signal: AbortSignal.timeout(10_000) });
 const stored = (path: string): Promise<string[]> => readdir(join(folder, path)).catch(() => []);
 
-const round = ({ name, object: { metadata } }: Made, parts: ObjectDeps = deps): Promise<Requeue | undefined> =>
-  reconcilers[name](keyOf(metadata), parts);
+const round = ({ name, object: { metadata } }: Made, parts: Deps = deps): Promise<Requeue | undefined> => {
+  const controller = controllers.find((each) => each.name === name);
+  if (!controller) throw new Error(`there is no controller of ${name}`);
+  return reconcileObject(controller, keyOf(metadata), parts);
+};
 const version = ({ name, object: { metadata } }: Made): Promise<string> => copies[name].version(metadata);
 
 /** Rounds without faults until the object rests. */

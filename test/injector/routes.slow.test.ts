@@ -3,7 +3,7 @@
  * what it was told to be made is there, that the same request works once all is well, and that nothing is left behind.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { routeTable } from "../../src/core/api/route-table.ts";
+import { routes as allRoutes } from "../../src/cmd/features.ts";
 import type { Route } from "../../src/core/http/route.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import type { ServiceDeps } from "../../src/core/service-deps.ts";
@@ -76,7 +76,7 @@ const isFine = ({ method }: Route, { status }: Answer): boolean =>
 /** What a caller was told to be made can be read. */
 const checkMade = async (route: Route, { path }: RouteRequest, { status, text }: Answer): Promise<void> => {
   const one = new RegExp(`^${route.path}/\\{[a-z_]+\\}$`);
-  const reader = routeTable.find((other) => other.method === "get" && one.test(other.path));
+  const reader = allRoutes.find((other) => other.method === "get" && one.test(other.path));
   if (route.method !== "post" || status !== 201 || !reader) return;
   const { id } = JSON.parse(text) as { id: string };
   expect(await send(reader, { path: `${path}/${id}` }), text).toMatchObject({ status: 200 });
@@ -87,7 +87,7 @@ const ofSessions = /^\/browsers|\/(acquire|release|flush|operations)$|^\/config-
 
 const kindsOf = ({ method }: Route): readonly FaultKind[] => (method === "get" ? ["refused"] : faultKinds);
 
-const routes = routeTable.filter(
+const routes = allRoutes.filter(
   ({ path, operationId }) => !ofSessions.test(path) && operationId !== "downloadExtensionFromChromeStore",
 );
 
@@ -121,7 +121,7 @@ test.each(routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, 
 
 // CREDENTIAL-13
 test("a credential that gets another name takes its connections along, whatever fails on the way, once it is asked again", async () => {
-  const route = routeTable.find(({ operationId }) => operationId === "updateCredential");
+  const route = allRoutes.find(({ operationId }) => operationId === "updateCredential");
   if (!route) throw new Error("there is no such route");
   const connectionName = async (id: string): Promise<unknown> =>
     ((await stack.kernel.auth.connections.retrieve(id)) as { credential?: { name?: string } }).credential?.name;

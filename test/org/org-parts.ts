@@ -1,8 +1,10 @@
+import { contents } from "../../src/cmd/features.ts";
 import { startApiKeys } from "../../src/core/api-keys/api-keys.ts";
 import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
 import { type Config, readConfig } from "../../src/core/config/config.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
+import type { ProjectContents } from "../../src/core/projects/delete-project.ts";
 import { startProjects } from "../../src/core/projects/projects.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
@@ -13,6 +15,7 @@ import { eventually } from "../support/eventually.ts";
 type Replica = {
   kube: Kube;
   config: Readonly<Config>;
+  contents: readonly ProjectContents[];
   projects: ReturnType<typeof startProjects>;
   apiKeys: ReturnType<typeof startApiKeys>;
 };
@@ -45,9 +48,9 @@ export const startOrg = async (settings: Record<string, string> = {}): Promise<O
   const replica = async (now: () => number = Date.now): Promise<Replica> => {
     const projects = startProjects({ kube, log });
     const apiKeys = startApiKeys({ kube, namespace: config.systemNamespace, log, now });
-    started.push({ kube, config, projects, apiKeys });
+    started.push({ kube, config, contents, projects, apiKeys });
     await Promise.all([projects.synced(), apiKeys.synced()]);
-    return { kube, config, projects, apiKeys };
+    return { kube, config, contents, projects, apiKeys };
   };
   return {
     ...(await replica()),

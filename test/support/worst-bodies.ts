@@ -1,12 +1,12 @@
 /** The worst bodies that a route takes: within its bounds, and with as much in them as there is room for. */
 import type { z } from "zod";
-import { routeTable } from "../../src/core/api/route-table.ts";
+import { routes } from "../../src/cmd/features.ts";
 import { defaultBodyEntries, maxBodyNames } from "../../src/core/http/body-entries.ts";
 import type { Route } from "../../src/core/http/route.ts";
 import { isObjectSchema } from "../../src/platform/kinds/zod-shape.ts";
 
 /** The routes with a JSON body. */
-export const withBody = routeTable.filter(({ body, upload }) => body && !upload);
+export const withBody = routes.filter(({ body, upload }) => body && !upload);
 
 /** The bounds of a body: bytes, and entries (LIMIT-31). */
 export const boundsOf = ({ bodyLimit = 1024 * 1024, bodyEntries = defaultBodyEntries }: Route) => ({

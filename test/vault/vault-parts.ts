@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Kernel from "@onkernel/sdk";
 import { startApi } from "../../src/cmd/api.ts";
+import { controllers as objectControllers } from "../../src/cmd/features.ts";
 import { readProxyProvider } from "../../src/cmd/read-proxy-provider.ts";
-import { runObjectControllers } from "../../src/cmd/run-object-controllers.ts";
 import { newApiKey } from "../../src/core/api-keys/api-key-secret.ts";
 import { ensureOrganizationKey } from "../../src/core/bootstrap/ensure-organization-key.ts";
 import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
 import { readConfig } from "../../src/core/config/config.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
+import { runObjectControllers } from "../../src/core/reconcile/run-object-controllers.ts";
 import type { ServiceDeps } from "../../src/core/service-deps.ts";
 import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-judge.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
@@ -108,10 +109,13 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
   const lead = new AbortController();
   const controllers = runObjectControllers(
     {
+      controllers: objectControllers,
+      parts: {
+        blobs,
+        proxyProvider: readProxyProvider(config),
+        destinationJudge: createDestinationJudge(config.privateDestinations),
+      },
       kube: withinNamespaces(kube, controlled),
-      blobs,
-      proxyProvider: readProxyProvider(config),
-      destinationJudge: createDestinationJudge(config.privateDestinations),
       log,
     },
     { signal: lead.signal, check: () => undefined },

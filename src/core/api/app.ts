@@ -1,8 +1,4 @@
 import express, { type Express, type RequestHandler } from "express";
-import { mountLiveView } from "../../features/live-view/mount-live-view.ts";
-import { mountReplayView } from "../../features/recordings/view-page.ts";
-import { mountRegistry } from "../../features/sites/pages/mount-pages.ts";
-import { mountLogin } from "../../features/vaults/login-page/mount-login.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import type { AppDeps } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
@@ -13,10 +9,10 @@ import { checkHost, isLoopback } from "../http/middleware/host-check.ts";
 import { requestIdOf } from "../http/middleware/request-id.ts";
 import { mountLiveness, mountMetrics, mountReadiness } from "../http/ops/mount-ops.ts";
 import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from "../http/request-locals.ts";
-import type { Method } from "../http/route.ts";
+import type { Method, Route } from "../http/route.ts";
 import { serveRoute } from "../http/serve-route.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
-import { routeTable } from "./route-table.ts";
+import type { Feature } from "./feature.ts";
 import { mountSessionRoutes } from "./session-routes.ts";
 
 /** Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due. */
@@ -44,9 +40,9 @@ const observe =
 
 const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
-const mountRoutes = (app: Express, deps: AppDeps): void => {
+const mountRoutes = (app: Express, routes: readonly Route[], deps: AppDeps): void => {
   const methods = new Map<string, Method[]>();
-  for (const route of routeTable) {
+  for (const route of routes) {
     methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
     const serve = serveRoute(route, deps);
     app[route.method](expressPath(route.path), (request, response, next) => {
@@ -63,8 +59,11 @@ const mountRoutes = (app: Express, deps: AppDeps): void => {
     });
 };
 
+/** What the API serves. */
+type Served = { routes: readonly Route[]; features: readonly Pick<Feature, "mount" | "mountOps">[] };
+
 /** Makes the HTTP API; the caller lets a server listen. */
-export const createApp = (deps: AppDeps): Express => {
+export const createApp = ({ routes, features }: Served, deps: AppDeps): Express => {
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", false);
@@ -74,19 +73,18 @@ export const createApp = (deps: AppDeps): Express => {
     checkHost(request.headers, deps.services.config);
     next();
   });
-  app.use(allowOrigins(deps.services.config, [...new Set(routeTable.map(({ method }) => method.toUpperCase()))]));
+  app.use(allowOrigins(deps.services.config, [...new Set(routes.map(({ method }) => method.toUpperCase()))]));
   mountLiveness(app);
   if (deps.services.config.opsPort === undefined) {
     mountReadiness(app, deps.health);
     mountMetrics(app, deps.registry);
-    mountDocs(app);
-    if (isLoopback(deps.services.config.host)) mountRegistry(app, () => deps.services);
-  } else mountOpenApi(app);
-  mountLogin(app, deps);
-  mountSessionRoutes(app, routeTable, deps);
-  mountLiveView(app, deps);
-  mountReplayView(app, deps);
-  mountRoutes(app, deps);
+    mountDocs(app, routes);
+    if (isLoopback(deps.services.config.host))
+      for (const { mountOps } of features) mountOps?.(app, () => deps.services);
+  } else mountOpenApi(app, routes);
+  mountSessionRoutes(app, routes, deps);
+  for (const { mount } of features) mount?.(app, deps);
+  mountRoutes(app, routes, deps);
   app.use((request) => {
     throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);
   });

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Express, Response } from "express";
 import { openApiDocument } from "../http/openapi.ts";
-import { routeTable } from "./route-table.ts";
+import type { Route } from "../http/route.ts";
 
 const packageFile = fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json"));
 // Every package.json has a version.
@@ -70,12 +70,12 @@ const mountText = (app: Express, path: string, [type, text]: [type: string, text
 };
 
 /** Mounts `GET /openapi.json`, which needs no API key. */
-export const mountOpenApi = (app: Express): void =>
-  mountText(app, "/openapi.json", ["json", JSON.stringify(openApiDocument(routeTable))]);
+export const mountOpenApi = (app: Express, routes: readonly Route[]): void =>
+  mountText(app, "/openapi.json", ["json", JSON.stringify(openApiDocument(routes))]);
 
 /** Mounts `GET /openapi.json` and `GET /docs`, which shows it. Neither needs an API key. */
-export const mountDocs = (app: Express): void => {
-  mountOpenApi(app);
+export const mountDocs = (app: Express, routes: readonly Route[]): void => {
+  mountOpenApi(app, routes);
   mountText(app, "/docs", ["html", page]);
   mountText(app, "/docs/page.css", ["css", style]);
   mountText(app, "/docs/start.js", ["js", startScript]);

@@ -1,10 +1,6 @@
 import { defineRoute } from "../http/route.ts";
 import { cachedProject } from "../projects/cached-project.ts";
-import {
-  fetchOrganizationLimits,
-  fetchOrganizationUse,
-  updateOrganizationLimits,
-} from "../projects/organization-limits.ts";
+import { fetchOrganizationLimits, updateOrganizationLimits } from "../projects/organization-limits.ts";
 import { updateProjectLimits } from "../projects/project-limits.ts";
 import {
   OrganizationLimitsWire,
@@ -36,7 +32,7 @@ export const getOrganizationLimitsRoute = defineRoute(
     errors: [],
   },
   async ({ deps }) => {
-    const [limits, use] = await Promise.all([fetchOrganizationLimits(deps), fetchOrganizationUse(deps)]);
+    const [limits, use] = await Promise.all([fetchOrganizationLimits(deps), deps.organizationUse()]);
     return { status: 200, body: organizationLimitsAnswer(limits, use, deps.config) };
   },
 );
@@ -56,7 +52,7 @@ export const updateOrganizationLimitsRoute = defineRoute(
   },
   async ({ body, deps }) => {
     const limits = await updateOrganizationLimits(body.default_project_max_concurrent_sessions, deps);
-    return { status: 200, body: organizationLimitsAnswer(limits, await fetchOrganizationUse(deps), deps.config) };
+    return { status: 200, body: organizationLimitsAnswer(limits, await deps.organizationUse(), deps.config) };
   },
 );
 

@@ -1,13 +1,16 @@
 /** Requests and answers about the organization: projects, limits, API keys. Field names as on the wire. */
 import { z } from "zod";
-import { minHealthCheckSeconds } from "../../features/vaults/connections/auth-connection.ts";
 import { closedObject, notTogether } from "../../platform/kinds/document-rules.ts";
 import { reservedMessage, reservedName } from "../../platform/kinds/selector.ts";
 import { grantedTo } from "../api-keys/api-key-secret.ts";
 import type { ApiKeyView } from "../api-keys/list-api-keys.ts";
 import type { CallerBound, Config } from "../config/config.ts";
 import { PermissionList, permissions } from "../model/permission.ts";
-import type { OrganizationLimits, OrganizationUse } from "../projects/organization-limits.ts";
+import {
+  minHealthCheckSeconds,
+  type OrganizationLimits,
+  type OrganizationUse,
+} from "../projects/organization-limits.ts";
 import type { Project } from "../projects/projects.ts";
 
 /**

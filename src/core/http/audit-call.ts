@@ -3,7 +3,6 @@
  * sent, unless it is the name or id of an object that exists: a caller may send a secret anywhere, by mistake.
  */
 import { z } from "zod";
-import { FillAnswer } from "../../features/vaults/fill/fill-wire.ts";
 import type { AuditedCall } from "../../platform/audit/audit-line.ts";
 import type { AuditLog } from "../../platform/audit/audit-log.ts";
 import type { ErrorCode } from "../../platform/base/errors.ts";
@@ -79,9 +78,14 @@ export const noteCaller = (
 type Input = RouteInput<any, any, any>;
 
 /** Notes the objects of a request that was carried out: then those that it names exist, or existed until now. */
-export const noteAnswer = (facts: AuditFacts, { path }: Route, { params, body }: Input, answer: Answer): void => {
+export const noteAnswer = (
+  facts: AuditFacts,
+  { path, outcomeOf }: Route,
+  { params, body }: Input,
+  answer: Answer,
+): void => {
   const [asked, answered] = [idsIn(body), idsIn(answer.body)];
-  const outcome = FillAnswer.safeParse(answer.body).data?.status;
+  const outcome = outcomeOf?.(answer.body);
   const session = answered.session_id ?? asked.session_id ?? asked.browser_id;
   facts.object = pathWith(path, params);
   if (answered.id !== undefined) facts.object_id = answered.id;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { routeTable } from "../api/route-table.ts";
+import { routes } from "../../cmd/features.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 
-const bodyOf = (operationId: string) => routeTable.find((route) => route.operationId === operationId)?.body;
+const bodyOf = (operationId: string) => routes.find((route) => route.operationId === operationId)?.body;
 
 describe("the fields of a body that are ignored", () => {
   // HTTP-6

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { routes } from "../../cmd/features.ts";
 import { CreateProxy } from "../../features/proxies/proxy-wire.ts";
 import { CreateConnection } from "../../features/vaults/connections/auth-connection-wire.ts";
 import { CreateCredential } from "../../features/vaults/credentials/credential-wire.ts";
 import { ItemRecord, PutItem, UpsertVault } from "../../features/vaults/vault-wire.ts";
 import { httpStatus } from "../../platform/base/errors.ts";
-import { routeTable } from "../api/route-table.ts";
 import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/session-wire.ts";
 import { examples } from "./openapi/examples.ts";
@@ -22,7 +22,7 @@ type Operation = {
 };
 type OpenApi = { paths: Record<string, Record<string, Operation>>; components: Record<string, Record<string, Json>> };
 
-const documentOf = (routes: Route[]): OpenApi => openApiDocument(routes) as OpenApi;
+const documentOf = (routes: readonly Route[]): OpenApi => openApiDocument(routes) as OpenApi;
 
 const operationsOf = (document: OpenApi): { path: string; method: string; operation: Operation }[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -131,12 +131,12 @@ const getThing = defineRoute(
 );
 
 describe("the document of the API", () => {
-  const document = documentOf(routeTable);
+  const document = documentOf(routes);
 
   test("is a sound OpenAPI document", () => expect(problemsOf(document)).toEqual([]));
 
   test("is the same each time it is made", () =>
-    expect(JSON.stringify(openApiDocument(routeTable))).toBe(JSON.stringify(document)));
+    expect(JSON.stringify(openApiDocument(routes))).toBe(JSON.stringify(document)));
 
   // HTTP-28
   test("is that of version 0.1.0", () => expect(document).toMatchObject({ info: { version: "0.1.0" } }));
@@ -144,7 +144,7 @@ describe("the document of the API", () => {
   // HTTP-28
   test("has every route", () =>
     expect(operationsOf(document).map(({ path, method }) => `${method} ${path}`)).toEqual(
-      [...Map.groupBy(routeTable, ({ path }) => path).values()].flat().map(({ method, path }) => `${method} ${path}`),
+      [...Map.groupBy(routes, ({ path }) => path).values()].flat().map(({ method, path }) => `${method} ${path}`),
     ));
 
   test("names the project headers everywhere, and Idempotency-Key on every POST that may change something", () => {
@@ -159,7 +159,7 @@ describe("the document of the API", () => {
   test("names the permission of every operation", () => {
     const needed = (operation: Operation) => (operation as unknown as { security: unknown }).security;
     for (const { path, method, operation } of operationsOf(document)) {
-      const route = routeTable.find((each) => each.path === path && each.method === method);
+      const route = routes.find((each) => each.path === path && each.method === method);
       expect(needed(operation)).toEqual([{ apiKey: [route?.permission] }]);
     }
   });
@@ -290,5 +290,5 @@ test.each([
   ["CreateProxy", CreateProxy],
 ] as [string, z.ZodType][])("the example of %s is one", (name, schema) => {
   expect(schema.parse(examples[name])).toMatchObject(examples[name] ?? {});
-  expect(documentOf(routeTable).components.schemas?.[name]?.examples).toEqual([examples[name]]);
+  expect(documentOf(routes).components.schemas?.[name]?.examples).toEqual([examples[name]]);
 });

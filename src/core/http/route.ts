@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
+import type { AuditedCall } from "../../platform/audit/audit-line.ts";
 import type { ErrorCode } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
@@ -108,6 +109,8 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   isAudited?: boolean;
   /** Whether a POST changes nothing: its answers are not kept for repetitions, and have an audit line only when refused. */
   onlyReads?: boolean;
+  /** What its audit line says of an answer, if the answer tells an outcome. */
+  outcomeOf?(answer: unknown): AuditedCall["outcome"];
   /** Called when a request is refused for its query or body, after its caller, permission and project were checked. Never rejects. */
   onInvalid?(input: Pick<RouteInput<Params, undefined, undefined, Of>, InvalidInput>, code: ErrorCode): Promise<void>;
   /** Errors after the objects of the path and the session of the body were found: then the audit line names them. */

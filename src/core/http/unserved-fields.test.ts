@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { routes } from "../../cmd/features.ts";
 import { AppError } from "../../platform/base/errors.ts";
-import { routeTable } from "../api/route-table.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import type { Route } from "./route.ts";
 import { refuseUnserved, unservedFields } from "./unserved-fields.ts";
@@ -37,7 +37,7 @@ const isRefusedByName = ({ body: schema }: Route, body: unknown): boolean =>
   schema?.safeParse(body).error?.issues.some(({ code }: z.core.$ZodIssue) => code === "unrecognized_keys") ?? false;
 
 const routeOf = (operation: string): Route => {
-  const route = routeTable.find(({ method, path }) => operation === `${method.toUpperCase()} ${path}`);
+  const route = routes.find(({ method, path }) => operation === `${method.toUpperCase()} ${path}`);
   if (!route) throw new Error(`${operation} is not served`);
   return route;
 };
@@ -67,7 +67,7 @@ describe("a field of the newest client", () => {
   test.each(Object.entries(unservedFields))(
     "is refused by its name, and the way out: %s",
     (operationId, { body = {}, query = {} }) => {
-      const route = routeTable.find((each) => each.operationId === operationId);
+      const route = routes.find((each) => each.operationId === operationId);
       expect(route).toBeDefined();
       for (const place of Object.keys(body)) {
         const error = refusal(route as Route, bodyWith(place));
@@ -92,7 +92,7 @@ describe("a field of the newest client", () => {
     const page = readFileSync(new URL("../../../docs/clients.md", import.meta.url), "utf8");
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
     for (const [operationId, { body = {}, query = {} }] of Object.entries(unservedFields)) {
-      const route = routeTable.find((each) => each.operationId === operationId);
+      const route = routes.find((each) => each.operationId === operationId);
       const own = rows.filter((row) => row.startsWith(`| \`${route?.method.toUpperCase()} ${route?.path}\` |`)).join();
       for (const [name, message] of [
         ...Object.entries(body),

@@ -1,5 +1,3 @@
-import { authConnectionKind } from "../../features/vaults/connections/auth-connection.ts";
-import { vaultKind } from "../../features/vaults/vault.ts";
 import { invalidInput } from "../../platform/base/errors.ts";
 import type { Namespace } from "../../platform/kube/objects.ts";
 import { namespaces } from "../../platform/kube/resource-type.ts";
@@ -17,6 +15,9 @@ export type OrganizationLimits = {
 /** How many objects all projects have together. */
 export type OrganizationUse = { authConnections: number; vaults: number };
 
+/** Least time between two checks of a login, s: a limit of the service that the organization's limits tell. */
+export const minHealthCheckSeconds = 300;
+
 type Deps = Pick<ServiceDeps, "kube" | "config">;
 
 const limitsOf = (
@@ -29,12 +30,6 @@ const limitsOf = (
     maxConcurrentSessions,
     defaultProjectMaxConcurrentSessions: boundedCap(cap, maxConcurrentSessions),
   };
-};
-
-/** Counts the objects by one small read of each kind. */
-export const fetchOrganizationUse = async ({ kube }: Pick<ServiceDeps, "kube">): Promise<OrganizationUse> => {
-  const [authConnections, vaults] = await Promise.all([kube.count(authConnectionKind), kube.count(vaultKind)]);
-  return { authConnections, vaults };
 };
 
 /** Fetches the limits with one read. */

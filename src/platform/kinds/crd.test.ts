@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { kinds } from "../../cmd/kinds.ts";
+import { kinds } from "../../cmd/features.ts";
 import { crdOf, structuralSchema } from "./crd.ts";
 import { validations } from "./kind.ts";
 

@@ -3,7 +3,7 @@ import { duplexPair } from "node:stream";
 import express from "express";
 import fc from "fast-check";
 import { z } from "zod";
-import { routeTable } from "../../../src/core/api/route-table.ts";
+import { routes } from "../../../src/cmd/features.ts";
 import { answerError } from "../../../src/core/http/middleware/error-answer.ts";
 import { parseBody } from "../../../src/core/http/middleware/parse-body.ts";
 import { nestQuery, validate } from "../../../src/core/http/middleware/validate.ts";
@@ -23,16 +23,16 @@ type Input =
   | { kind: "query"; route: number; query: [string, string | string[]][] }
   | { kind: "bytes"; bytes: Buffer; sizes: number[] };
 
-const withBody = routeTable.flatMap((route, index) => (route.body ? [index] : []));
-const withQuery = routeTable.flatMap((route, index) => (route.query ? [index] : []));
+const withBody = routes.flatMap((route, index) => (route.body ? [index] : []));
+const withQuery = routes.flatMap((route, index) => (route.query ? [index] : []));
 const bodies = new Map(
   withBody.map((index) => {
-    const proper = fromSchema(schemaOf(routeTable[index]?.body as z.ZodType));
+    const proper = fromSchema(schemaOf(routes[index]?.body as z.ZodType));
     return [index, fc.oneof(proper, mutatedJson(proper), anyJson)];
   }),
 );
 const queries = new Map(
-  withQuery.map((index) => [index, Object.keys((routeTable[index]?.query as z.ZodObject | undefined)?.shape ?? {})]),
+  withQuery.map((index) => [index, Object.keys((routes[index]?.query as z.ZodObject | undefined)?.shape ?? {})]),
 );
 
 const example = [
@@ -174,7 +174,7 @@ export const target: FuzzTarget<Input> = {
           );
           return;
         }
-        const route = routeTable[input.route];
+        const route = routes[input.route];
         if (input.kind === "body") {
           // As it comes out of a request.
           const given: unknown = JSON.parse(JSON.stringify(input.body));

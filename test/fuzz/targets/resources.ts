@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { kinds } from "../../../src/cmd/kinds.ts";
+import { kinds } from "../../../src/cmd/features.ts";
 import type { Browser } from "../../../src/core/model/browsers/browser.ts";
 import type { BrowserPool } from "../../../src/core/model/pools/browser-pool.ts";
 import { browserPoolRecord } from "../../../src/core/model/pools/pool-record.ts";

@@ -1,6 +1,8 @@
 /** The kind AuthConnection: how one profile is logged in to one domain (docs/rules.md, CONNECTION). */
+
 import { z } from "zod";
 import { Telemetry } from "../../../core/model/settings/telemetry.ts";
+import { minHealthCheckSeconds } from "../../../core/projects/organization-limits.ts";
 import { originList } from "../../../platform/addresses/allowed-origins-field.ts";
 import { hostName } from "../../../platform/addresses/host-name.ts";
 import { Conditions } from "../../../platform/kinds/conditions.ts";
@@ -52,9 +54,6 @@ const CredentialFields = z
 
 /** Where the login's values are: a credential of the project, or one that an external provider keeps. */
 const ConnectionCredential = documentedForms(CredentialFields, credentialForms);
-
-/** Least time between two checks of a login, s. */
-export const minHealthCheckSeconds = 300;
 
 export const AuthConnectionSpec = z
   .object({

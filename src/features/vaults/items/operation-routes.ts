@@ -55,6 +55,7 @@ export const runItemOperationRoute = defineRoute(
       "browser_not_ready",
       "fill_in_progress",
     ],
+    outcomeOf: (answer) => FillAnswer.safeParse(answer).data?.status,
     onInvalid: ({ params, project, principal, deps }, code) =>
       noteRefusedFill({ path: pathOf(params), project, principal, code }, deps),
   },

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import type { ObjectDeps } from "../../core/reconcile/object-deps.ts";
+import { type RoundDeps, reconcileObject } from "../../core/reconcile/object-controller.ts";
 import { itemsFinalizer } from "../../platform/kinds/finalizers.ts";
 import type { Lead } from "../../platform/kube/leader-election.ts";
-import { reconcileVault } from "./reconcile.ts";
+import { vaultController } from "./controller.ts";
 
 const vault = {
   metadata: {
@@ -34,8 +34,13 @@ const round = async (items: ReturnType<typeof itemOf>[]) => {
     patch,
   };
   const lead = { check: () => undefined, signal: new AbortController().signal } satisfies Lead;
-  const caches = { vaults: { get: () => vault } };
-  const next = await reconcileVault("a/logins", { kube, lead, caches, now: Date.now } as unknown as ObjectDeps);
+  const caches = { of: () => ({ get: () => vault }) };
+  const next = await reconcileObject(vaultController, "a/logins", {
+    kube,
+    lead,
+    caches,
+    now: Date.now,
+  } as unknown as RoundDeps);
   return { next, gone: await Promise.all(deleted.mock.results.map(({ value }) => value)), patch };
 };
 

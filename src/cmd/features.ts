@@ -1,0 +1,62 @@
+/**
+ * The features of the service. What each of them adds is in its folder of src/features; the programs, the generators of documents and the
+ * tests go through this list.
+ */
+import { organizationRoutes, sessionRoutes } from "../core/api/core-routes.ts";
+import type { Feature } from "../core/api/feature.ts";
+import type { Route } from "../core/http/route.ts";
+import { browserKind } from "../core/model/browsers/browser.ts";
+import { browserPoolKind } from "../core/model/pools/browser-pool.ts";
+import { coreContents, type ProjectContents } from "../core/projects/delete-project.ts";
+import { extensions } from "../features/extensions/feature.ts";
+import { liveView } from "../features/live-view/feature.ts";
+import { logs } from "../features/logs/feature.ts";
+import { profiles } from "../features/profiles/feature.ts";
+import { proxies } from "../features/proxies/feature.ts";
+import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
+import { recordings } from "../features/recordings/feature.ts";
+import { sites } from "../features/sites/feature.ts";
+import { telemetry } from "../features/telemetry/feature.ts";
+import { vaults } from "../features/vaults/feature.ts";
+import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
+import type { BlobStore } from "../platform/blobs/blob-store.ts";
+import type { AnyKind } from "../platform/kinds/kind.ts";
+
+/** What the rounds of their controllers need. */
+export type ControllerParts = { blobs: BlobStore; proxyProvider: ProxyProvider; destinationJudge: NetworkJudge };
+
+/** In the order of the documentation. */
+export const features: readonly Feature<ControllerParts>[] = [
+  logs,
+  recordings,
+  liveView,
+  profiles,
+  proxies,
+  telemetry,
+  vaults,
+  extensions,
+  sites,
+];
+
+/** Every kind, in the order in which their CRDs are installed. */
+export const kinds: readonly AnyKind[] = [
+  browserPoolKind,
+  browserKind,
+  ...features.flatMap((feature) => feature.kinds ?? []),
+];
+
+/** Every operation of the API, in the order of the documentation. */
+export const routes: readonly Route[] = [
+  ...sessionRoutes,
+  ...features.flatMap((feature) => feature.routes ?? []),
+  ...organizationRoutes,
+];
+
+/** What an empty project has none of. */
+export const contents: readonly ProjectContents[] = [
+  ...coreContents,
+  ...features.flatMap((feature) => feature.contents ?? []),
+];
+
+/** The controllers of objects that stand for themselves. */
+export const controllers = features.flatMap((feature) => feature.controllers ?? []);

@@ -1,0 +1,75 @@
+import type { Route } from "../http/route.ts";
+import {
+  createApiKeyRoute,
+  deleteApiKeyRoute,
+  getApiKeyRoute,
+  listApiKeysRoute,
+  rotateApiKeyRoute,
+  updateApiKeyRoute,
+} from "./api-keys.ts";
+import {
+  acquireRoute,
+  createPoolRoute,
+  deletePoolRoute,
+  flushRoute,
+  getPoolRoute,
+  listPoolsRoute,
+  releaseRoute,
+  updatePoolRoute,
+} from "./browser-pools.ts";
+import {
+  createBrowserRoute,
+  deleteBrowserRoute,
+  getBrowserRoute,
+  listBrowsersRoute,
+  updateBrowserRoute,
+} from "./browsers.ts";
+import {
+  getOrganizationLimitsRoute,
+  getProjectLimitsRoute,
+  updateOrganizationLimitsRoute,
+  updateProjectLimitsRoute,
+} from "./limits.ts";
+import {
+  createProjectRoute,
+  deleteProjectRoute,
+  getProjectRoute,
+  listProjectsRoute,
+  updateProjectRoute,
+} from "./projects.ts";
+
+/** Operations of pools and sessions, in the order of the documentation. */
+export const sessionRoutes: readonly Route[] = [
+  createPoolRoute,
+  listPoolsRoute,
+  getPoolRoute,
+  updatePoolRoute,
+  deletePoolRoute,
+  acquireRoute,
+  releaseRoute,
+  flushRoute,
+  createBrowserRoute,
+  listBrowsersRoute,
+  getBrowserRoute,
+  updateBrowserRoute,
+  deleteBrowserRoute,
+];
+
+/** Operations of the organization. */
+export const organizationRoutes: readonly Route[] = [
+  createProjectRoute,
+  listProjectsRoute,
+  getProjectRoute,
+  updateProjectRoute,
+  deleteProjectRoute,
+  getProjectLimitsRoute,
+  updateProjectLimitsRoute,
+  getOrganizationLimitsRoute,
+  updateOrganizationLimitsRoute,
+  createApiKeyRoute,
+  listApiKeysRoute,
+  getApiKeyRoute,
+  updateApiKeyRoute,
+  deleteApiKeyRoute,
+  rotateApiKeyRoute,
+];

@@ -1,0 +1,52 @@
+import { holderOf, type ObjectController } from "../../core/reconcile/object-controller.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import { blobsFinalizer } from "../../platform/kinds/finalizers.ts";
+import { claimedName } from "../../platform/kinds/identity.ts";
+import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "./extension.ts";
+import { extensionStatus } from "./status.ts";
+
+/** Deadline of one question to the store, ms. */
+const storeTimeoutMs = 30_000;
+
+/** Asked once: an archive that was found is only ever deleted with its object. */
+const isStored = async (extension: Extension, blobs: BlobStore): Promise<boolean> => {
+  if (!extension.spec.archive) return false;
+  const ready = extension.status?.conditions.find(({ type }) => type === "Ready");
+  if (ready?.reason === "Stored" && ready.observedGeneration === extension.metadata.generation) return true;
+  const asked = new AbortController();
+  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(storeTimeoutMs)]);
+  const found = await blobs.get(archiveKey(extension), { signal });
+  asked.abort();
+  return found !== undefined;
+};
+
+/** Keeps the status of extensions. While the store of blobs is away, one that is being deleted stays: the round fails and comes back. */
+export const extensionController: ObjectController<Extension, { blobs: BlobStore }> = {
+  name: "extensions",
+  kind: extensionKind,
+  reads: [extensionKind],
+  finalizer: blobsFinalizer,
+  async release(extension, { blobs }) {
+    await blobs.delete(archiveKey(extension), { signal: AbortSignal.timeout(storeTimeoutMs) });
+    return undefined;
+  },
+  /** An upload that was broken off goes when its time is over. */
+  async before(extension, { kube, lead, now }) {
+    const until = extension.metadata.annotations?.[uploadUntilAnnotation];
+    if (until === undefined || extension.spec.archive) return undefined;
+    // `NaN` for an annotation that nobody of ours has written counts as over.
+    const leftMs = Date.parse(until) - now();
+    if (leftMs > 0) return { requeue: { requeueAfterMs: leftMs } };
+    lead.check();
+    await kube.delete(extensionKind, extension.metadata, { uid: extension.metadata.uid });
+    return {};
+  },
+  async statusOf(extension, deps) {
+    const holder = holderOf(extension, { kind: extensionKind, claimOf: claimedName }, deps);
+    return extensionStatus(extension, {
+      holder,
+      isStored: await isStored(extension, deps.blobs),
+      nowMs: deps.now(),
+    });
+  },
+};

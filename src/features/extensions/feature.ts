@@ -1,0 +1,27 @@
+import type { Feature } from "../../core/api/feature.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import { extensionController } from "./controller.ts";
+import { extensionKind } from "./extension.ts";
+import {
+  chromeStoreRoute,
+  deleteExtensionRoute,
+  downloadExtensionRoute,
+  getExtensionRoute,
+  listExtensionsRoute,
+  uploadExtensionRoute,
+} from "./routes.ts";
+
+/** Extensions that browsers start with. */
+export const extensions: Feature<{ blobs: BlobStore }> = {
+  kinds: [extensionKind],
+  contents: [{ kind: extensionKind, what: "extensions" }],
+  controllers: [extensionController],
+  routes: [
+    uploadExtensionRoute,
+    listExtensionsRoute,
+    chromeStoreRoute,
+    downloadExtensionRoute,
+    getExtensionRoute,
+    deleteExtensionRoute,
+  ],
+};

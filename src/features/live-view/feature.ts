@@ -1,0 +1,7 @@
+import type { Feature } from "../../core/api/feature.ts";
+import { mountLiveView } from "./mount-live-view.ts";
+
+/** The page in which people watch and use a session's browser. */
+export const liveView: Feature = {
+  mount: mountLiveView,
+};

@@ -1,0 +1,7 @@
+import type { Feature } from "../../core/api/feature.ts";
+import { streamLogsRoute } from "./routes.ts";
+
+/** What a session's browser and agent write. */
+export const logs: Feature = {
+  routes: [streamLogsRoute],
+};

@@ -1,0 +1,27 @@
+import type { Feature } from "../../core/api/feature.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import { profileController } from "./controller.ts";
+import { profileKind } from "./profile.ts";
+import {
+  createProfileRoute,
+  deleteProfileRoute,
+  downloadProfileRoute,
+  getProfileRoute,
+  listProfilesRoute,
+  updateProfileRoute,
+} from "./routes.ts";
+
+/** Browser states that outlive a session. */
+export const profiles: Feature<{ blobs: BlobStore }> = {
+  kinds: [profileKind],
+  contents: [{ kind: profileKind, what: "profiles" }],
+  controllers: [profileController],
+  routes: [
+    createProfileRoute,
+    listProfilesRoute,
+    getProfileRoute,
+    updateProfileRoute,
+    deleteProfileRoute,
+    downloadProfileRoute,
+  ],
+};

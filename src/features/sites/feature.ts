@@ -1,0 +1,27 @@
+import type { Feature } from "../../core/api/feature.ts";
+import { siteAnalysisKind } from "./analyses/site-analysis.ts";
+import { siteConfigKind } from "./configs/site-config.ts";
+import { mountRegistry } from "./pages/mount-pages.ts";
+import {
+  getAnalysisRoute,
+  listAnalysesRoute,
+  listRecommendationsRoute,
+  listSitesRoute,
+  lookupSiteRoute,
+  resolveSiteRoute,
+} from "./routes.ts";
+import { siteEvidenceKind } from "./site-evidence.ts";
+
+/** The config registry: which settings reach a site. */
+export const sites: Feature = {
+  kinds: [siteConfigKind, siteEvidenceKind, siteAnalysisKind],
+  routes: [
+    lookupSiteRoute,
+    resolveSiteRoute,
+    listAnalysesRoute,
+    getAnalysisRoute,
+    listRecommendationsRoute,
+    listSitesRoute,
+  ],
+  mountOps: mountRegistry,
+};

@@ -1,0 +1,29 @@
+import { holderOf, type ObjectController } from "../../core/reconcile/object-controller.ts";
+import { itemsFinalizer } from "../../platform/kinds/finalizers.ts";
+import { claimedName } from "../../platform/kinds/identity.ts";
+import { vaultItemKind } from "./items/vault-item.ts";
+import { vaultStatus } from "./status.ts";
+import { type Vault, vaultKind } from "./vault.ts";
+
+/** Time until the items of a deleted vault are listed again, ms. They vanish at once unless another finalizer keeps them. */
+const recheckMs = 1000;
+
+/** Keeps the status of vaults. One that is deleted takes its items along. */
+export const vaultController: ObjectController<Vault> = {
+  name: "vaults",
+  kind: vaultKind,
+  reads: [vaultKind, vaultItemKind],
+  finalizer: itemsFinalizer,
+  /** Deletes the items that the API server lists. */
+  async release({ metadata: { name, namespace } }, { kube, lead }) {
+    const { items } = await kube.list(vaultItemKind, { namespace });
+    const own = items.filter(({ spec }) => spec.vault === name);
+    lead.check();
+    for (const { metadata } of own) await kube.delete(vaultItemKind, metadata, { uid: metadata.uid });
+    return own.length > 0 ? { requeueAfterMs: recheckMs } : undefined;
+  },
+  statusOf(vault, deps) {
+    const holder = holderOf(vault, { kind: vaultKind, claimOf: claimedName }, deps);
+    return vaultStatus(vault, { holder, nowMs: deps.now() });
+  },
+};
