@@ -32,14 +32,22 @@ import { createSessionRoom } from "../core/reservations/session-room.ts";
 import type { ServiceDeps } from "../core/service-deps.ts";
 import { createAbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts";
 import { createDeliveries } from "../core/setups/deliver-setups.ts";
+import type { Referents } from "../core/setups/referents.ts";
 import { createSetupRequests, followSetupRequests } from "../core/setups/setup-requests.ts";
+import type { Extension } from "../features/extensions/extension.ts";
+import { storedArchive } from "../features/extensions/stored-archive.ts";
 import { startCachedProfiles } from "../features/profiles/cached-profiles.ts";
+import { type Profile, profileArchive } from "../features/profiles/profile.ts";
+import { createSessionProfile } from "../features/profiles/session-profile.ts";
+import { openParentProxy } from "../features/proxies/open-parent-proxy.ts";
+import type { WebProxy } from "../features/proxies/proxy.ts";
 import { createProxyChecks } from "../features/proxies/proxy-checks.ts";
 import { createReplayClient } from "../features/recordings/agent-client.ts";
 import { startReplayCollector } from "../features/recordings/recording-collector.ts";
 import { createReplayStore } from "../features/recordings/recording-store.ts";
 import type { ReplayParts } from "../features/recordings/recordings.ts";
 import { siteAnalysisKind } from "../features/sites/analyses/site-analysis.ts";
+import { createSessionReport } from "../features/sites/session-report.ts";
 import { startSiteIndex } from "../features/sites/site-index.ts";
 import { createSiteReports } from "../features/sites/site-reports.ts";
 import { type CollectorDeps, startTelemetryCollector } from "../features/telemetry/collector.ts";
@@ -205,6 +213,13 @@ const openAgentClients = (deps: SetupClientDeps, stack: AsyncDisposableStack) =>
   return { agents, setupClient, agentStreams };
 };
 
+/** Each feature reads the objects of its own kind. */
+const createReferents = (deps: Parameters<typeof openParentProxy>[2]): Referents => ({
+  openProxy: (proxy, browser) => openParentProxy(proxy as WebProxy, browser, deps),
+  profile: (profile) => profileArchive(profile as Profile),
+  extension: (extension) => storedArchive(extension as Extension),
+});
+
 /** Counts by one small read of each kind. */
 const countObjects = async (kube: Pick<Kube, "count">): Promise<OrganizationUse> => {
   const [authConnections, vaults] = await Promise.all([kube.count(authConnectionKind), kube.count(vaultKind)]);
@@ -272,6 +287,9 @@ export const startServices = async (
     ...caches,
     ...exporting,
     policies,
+    referents: createReferents({ kube: requestKube, secretsKeys, proxyProvider }),
+    reportOf: createSessionReport(requestKube),
+    sessionProfile: createSessionProfile({ ...caches, kube: requestKube }),
     contents,
     organizationUse: () => countObjects(requestKube),
     endedLeases: createEndedLeases(redis),

@@ -28,11 +28,13 @@ import { createSessionNames } from "../core/reservations/session-names.ts";
 import { createSetupRequests } from "../core/setups/setup-requests.ts";
 import { createProfileClient } from "../features/profiles/profile-client.ts";
 import { startProfileSaves } from "../features/profiles/profile-saves.ts";
+import { noteProfileUse } from "../features/profiles/profile-versions.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
 import { runSiteAnalysisController } from "../features/sites/analyses/controller.ts";
 import { createAnalyzer } from "../features/sites/analyses/run.ts";
 import { runSiteConfigController } from "../features/sites/configs/controller.ts";
 import { runSessionOutcomesController } from "../features/sites/outcomes/controller.ts";
+import { createSessionReport } from "../features/sites/session-report.ts";
 import { createSiteReports } from "../features/sites/site-reports.ts";
 import { originOf } from "../features/sites/transfer.ts";
 import { createDestinationJudge } from "../features/telemetry/destinations/rules/destination-judge.ts";
@@ -255,6 +257,8 @@ const start = async (
     proxyProvider,
     destinationJudge: createDestinationJudge(config.privateDestinations),
     podSettings,
+    noteProfileUse,
+    reportOf: createSessionReport(kube),
     features,
     drainDeadlineMs,
     ...keys,

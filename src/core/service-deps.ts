@@ -30,6 +30,7 @@ import type { NamesWhole } from "./leases/names-whole.ts";
 import type { ReturningBrowsers } from "./leases/returning-browsers.ts";
 import type { ApiMetrics } from "./metrics/api-metrics.ts";
 import type { Browser } from "./model/browsers/browser.ts";
+import type { ReportOf } from "./model/browsers/on-demand-request.ts";
 import type { BrowserPool } from "./model/pools/browser-pool.ts";
 import type { WatchedObjects } from "./objects/watched-objects.ts";
 import type { PolicyReader } from "./policies/policy-reader.ts";
@@ -42,6 +43,8 @@ import type { AgentTokens } from "./protocol/agent-token.ts";
 import type { SessionNames } from "./reservations/session-names.ts";
 import type { SessionRoom } from "./reservations/session-room.ts";
 import type { AbandonedBrowsers } from "./sessions/abandoned-browsers.ts";
+import type { SessionProfile } from "./sessions/session-answer.ts";
+import type { Referents } from "./setups/referents.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
 export type ServiceDeps = {
@@ -74,6 +77,7 @@ export type ServiceDeps = {
   abandonedSessions: AbandonedSessions;
   abandonedBrowsers: AbandonedBrowsers;
   returningBrowsers: ReturningBrowsers;
+  reportOf: ReportOf;
   /** Where sessions report what they reach. */
   siteReports: SiteReports;
   setupClient: SetupClient;
@@ -94,6 +98,8 @@ export type ServiceDeps = {
   /** The gateways of the installation's provider of proxies. */
   proxyProvider: ProxyProvider;
   proxyChecks: ProxyChecks;
+  referents: Referents;
+  sessionProfile: SessionProfile;
   /** Of the endpoints of telemetry destinations. */
   destinationJudge: NetworkJudge;
   /** Signs sessions' tokens (src/core/protocol/session-token.ts). */

@@ -8,9 +8,10 @@ import { type Browser, browserKind } from "../../src/core/model/browsers/browser
 import { newId } from "../../src/core/objects/new-id.ts";
 import { onDemandView } from "../../src/core/pools/on-demand/browser-as-pool.ts";
 import { type ReconcileOnDemandDeps, reconcileOnDemand } from "../../src/core/pools/on-demand/reconcile-on-demand.ts";
+import type { ProfileSaves } from "../../src/core/pools/on-demand/step-save.ts";
 import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
 import { createProfileClient, type ProfileClient } from "../../src/features/profiles/profile-client.ts";
-import { type ProfileSaves, startProfileSaves } from "../../src/features/profiles/profile-saves.ts";
+import { startProfileSaves } from "../../src/features/profiles/profile-saves.ts";
 import { absentStore } from "../../src/platform/blobs/absent-store.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { keyOf, type Pod } from "../../src/platform/kube/objects.ts";

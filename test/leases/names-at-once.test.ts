@@ -101,6 +101,7 @@ test("a session from YAML whose name another one has got before its take does no
     },
     agents: { bind: async (lease) => void bound.push(lease) as never },
     names,
+    reportOf: async () => undefined,
     sessionSeconds: 3600,
     log: silent,
   };

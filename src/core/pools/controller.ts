@@ -14,7 +14,6 @@
  * A caller can take the browser as soon as it is registered, before round 4.
  */
 
-import type { ProfileSaves } from "../../features/profiles/profile-saves.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { createEventRecorder } from "../../platform/kube/event-recorder.ts";
@@ -35,6 +34,7 @@ import { followPoolChanges } from "../leases/pool-changes.ts";
 import type { RepairStore } from "../leases/repair-store.ts";
 import type { OperatorMetrics } from "../metrics/operator-metrics.ts";
 import type { Browser } from "../model/browsers/browser.ts";
+import type { ReportOf } from "../model/browsers/on-demand-request.ts";
 import type { Room } from "../model/pools/autoscale/decide-size.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { BrowserFeature } from "../model/settings/browser-features.ts";
@@ -46,6 +46,7 @@ import { whenLeadEnds } from "../reconcile/when-lead-ends.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
 import type { SetupRequests } from "../setups/setup-requests.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";
+import type { NoteProfileUse } from "./apply/note-use.ts";
 import { createRefusedStarts } from "./apply/refused-starts.ts";
 import { createStartCount } from "./apply/start-count.ts";
 import { freeEndedNames } from "./ended/free-ended-names.ts";
@@ -63,6 +64,7 @@ import { createRefused } from "./observe/refused.ts";
 import type { SessionBook, SessionKind } from "./observe/session-book.ts";
 import { isOverAsPool, onDemandView } from "./on-demand/browser-as-pool.ts";
 import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
+import type { ProfileSaves } from "./on-demand/step-save.ts";
 import type { PodSettings } from "./pod/pod.ts";
 import { startPodWatch } from "./pod-watch.ts";
 import { type PoolSource, type PoolView, poolView, type Statused, startPoolSource } from "./pool-source.ts";
@@ -91,6 +93,8 @@ export type ControllerDeps = {
   gate: StartGate;
   references: References;
   saves: ProfileSaves;
+  noteProfileUse: NoteProfileUse;
+  reportOf: ReportOf;
   savers: EndingSavers;
   /** Shared by both loops. */
   book: SessionBook;

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { sessionReport } from "../../features/sites/session-report.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
 import { fromWire } from "../../platform/kinds/wire.ts";
@@ -85,7 +84,7 @@ const checkTelemetry = async (
 };
 
 const reportOf = ({ spec }: BrowserPool, { request, project }: AcquireInput, deps: ServiceDeps) =>
-  request.report_outcome ? sessionReport(spec, project.namespace, deps) : undefined;
+  request.report_outcome ? deps.reportOf(spec, project.namespace) : undefined;
 
 const results = { held: "granted", timeout: "timeout", full: "refused", draining: "refused" } as const;
 

@@ -1,4 +1,3 @@
-import { sessionReport } from "../../features/sites/session-report.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { refusalIn, startFailureIn } from "../../platform/kinds/conditions.ts";
 import { drainFinalizer } from "../../platform/kinds/finalizers.ts";
@@ -132,9 +131,7 @@ export const createBrowser = async (
   const reserveName = () => reserveSessionName(spec.name, { owner, projectId: project.id }, deps, signal);
   try {
     await reserveName();
-    const report = spec.reportOutcome
-      ? await sessionReport(onDemandPoolSpec(spec), project.namespace, deps)
-      : undefined;
+    const report = spec.reportOutcome ? await deps.reportOf(onDemandPoolSpec(spec), project.namespace) : undefined;
     const wanted = {
       ...owner,
       request: onDemandRequest(spec, {

@@ -1,7 +1,5 @@
 /** What must be known before a running browser is changed: all checks, and what its agent needs. Nothing has changed yet. */
 
-import { openParentProxy } from "../../features/proxies/open-parent-proxy.ts";
-import type { WebProxy } from "../../features/proxies/proxy.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import type { Selector } from "../../platform/kinds/selector.ts";
 import { requestOf, type SessionRequest } from "../leases/records.ts";
@@ -13,7 +11,7 @@ import type { Project } from "../projects/projects.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
 import type { ParentProxy } from "../protocol/browser-setup.ts";
 import type { ServiceDeps } from "../service-deps.ts";
-import { contentsOf, profileOf, type StoredArchive } from "../setups/read-setup.ts";
+import type { StoredArchive } from "../setups/referents.ts";
 import type { FoundSession } from "./find-session.ts";
 import { configOf } from "./session-config.ts";
 
@@ -58,11 +56,12 @@ export const planChange = async (
   const objects = await fetchReferenced(references, project, deps);
   const ids = resolveReferences({ ...(profile && { profile }), ...(proxyId && { proxyId }) }, objects);
   const open = async (): Promise<ParentProxy | null> => {
-    const proxy = objects.Proxy?.find(({ metadata }) => metadata.name === ids.proxyId) as WebProxy | undefined;
+    const proxy = objects.Proxy?.find(({ metadata }) => metadata.name === ids.proxyId);
     if (!proxy) throw new AppError("not_found", `proxy_id: no proxy with id ${proxyId} in this project`);
-    return openParentProxy(proxy, found.lease.browser, deps);
+    return deps.referents.openProxy(proxy, found.lease.browser);
   };
-  const archive = profile && contentsOf(profileOf(objects, ids.profileId));
+  const named = objects.Profile?.find(({ metadata }) => metadata.name === ids.profileId);
+  const archive = profile && named && deps.referents.profile(named);
   return {
     archive,
     wanted: {

@@ -4,7 +4,6 @@
  * before, whatever the pool's `reuse_policy` says. Nothing waits: without such an idle browser another one is started.
  */
 
-import { sessionReport } from "../../features/sites/session-report.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
 import type { LeaseRecord } from "../leases/records.ts";
@@ -41,7 +40,7 @@ const take = async (
   signal: AbortSignal,
 ): Promise<LeaseRecord | undefined> => {
   const { name: id, uid: poolUid } = pool.metadata;
-  const report = spec.reportOutcome ? await sessionReport(onDemandPoolSpec(spec), project.namespace, deps) : undefined;
+  const report = spec.reportOutcome ? await deps.reportOf(onDemandPoolSpec(spec), project.namespace) : undefined;
   const request = onDemandRequest(spec, {
     owner: { id, uid: poolUid },
     name: spec.name,

@@ -8,7 +8,13 @@ import { signLiveViewToken, signSessionToken } from "../protocol/session-token.t
 import type { ServiceDeps } from "../service-deps.ts";
 import { telemetryOf } from "./lease-telemetry.ts";
 import { configOf } from "./session-config.ts";
-import { sessionProfile } from "./session-profile.ts";
+
+/** The profile of a session as answers show it, and whether its browser saves to it; nothing without one, or when it is gone. */
+export type SessionProfile = (
+  lease: AnyLease,
+  request: SessionRequest,
+  config: SessionConfig | undefined,
+) => Promise<Pick<Session, "profile" | "profile_save_changes">>;
 
 type Links = Pick<
   Session,
@@ -94,7 +100,7 @@ const answerWith = async (
   const telemetry = telemetryOf(config, request);
   const { changed } = request;
   const chromePolicy = await policy(config, request.pool.uid);
-  const profile = await sessionProfile(lease, request, config, deps);
+  const profile = await deps.sessionProfile(lease, request, config);
   const proxyId = changed?.proxy_id ?? config?.proxy_id;
   return {
     session_id: lease.session,

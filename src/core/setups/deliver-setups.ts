@@ -6,10 +6,9 @@ import type { ServiceDeps } from "../service-deps.ts";
 import { readSetup, SetupFailure, type SetupToDeliver } from "./read-setup.ts";
 import type { SetupRequest, SetupRequests } from "./setup-requests.ts";
 
-type Deps = Pick<
-  ServiceDeps,
-  "kube" | "policies" | "blobs" | "secretsKeys" | "proxyProvider" | "setupClient" | "log"
-> & { setupRequests: SetupRequests };
+type Deps = Pick<ServiceDeps, "kube" | "policies" | "blobs" | "referents" | "setupClient" | "log"> & {
+  setupRequests: SetupRequests;
+};
 
 /** Deliveries of this replica at once. Another replica takes more, or this one when the operator asks again. */
 const atOnce = 8;

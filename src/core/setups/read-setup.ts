@@ -1,8 +1,3 @@
-import { archiveKey, type Extension } from "../../features/extensions/extension.ts";
-import { type Profile, profileBlobKey } from "../../features/profiles/profile.ts";
-import { openParentProxy } from "../../features/proxies/open-parent-proxy.ts";
-import type { WebProxy } from "../../features/proxies/proxy.ts";
-import { wireName } from "../../platform/kinds/identity.ts";
 import { joinPath } from "../../platform/kinds/wire.ts";
 import { browserKind } from "../model/browsers/browser.ts";
 import { onDemandPoolSpec, type PoolLikeSpec } from "../model/browsers/on-demand-pool.ts";
@@ -16,17 +11,15 @@ import {
   resolveReferences,
 } from "../model/settings/references.ts";
 import { fetchReferenced } from "../objects/references.ts";
-import type { ArchiveRef, BrowserSetup, NetworkSetup, ParentProxy } from "../protocol/browser-setup.ts";
+import type { BrowserSetup, NetworkSetup, ParentProxy } from "../protocol/browser-setup.ts";
 import type { ServiceDeps } from "../service-deps.ts";
+import type { StoredExtension } from "./referents.ts";
 import type { SetupRequest } from "./setup-requests.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies" | "secretsKeys" | "proxyProvider">;
+type Deps = Pick<ServiceDeps, "kube" | "policies" | "referents">;
 
 /** `blobs`: the keys of its archives in the store of blobs, by their digests. */
 export type SetupToDeliver = { setup: BrowserSetup; blobs: ReadonlyMap<string, string> };
-
-/** An archive, and its key in the store of blobs. */
-export type StoredArchive = ArchiveRef & { key: string };
 
 /** A setup can't be made now; the message says why, to the owner of the pool. */
 export class SetupFailure extends Error {}
@@ -67,9 +60,9 @@ const networkOf = async (
   if (!network && proxyId === undefined) return undefined;
   const wanted = [...(proxyId === undefined ? [] : [ids.proxyId]), ...ids.routeProxyIds];
   const open = async (id: string | undefined): Promise<ParentProxy> => {
-    const proxy = objects.Proxy?.find(({ metadata }) => metadata.name === id) as WebProxy | undefined;
+    const proxy = objects.Proxy?.find(({ metadata }) => metadata.name === id);
     if (!proxy) throw new SetupFailure("a proxy that its settings name is gone");
-    return openParentProxy(proxy, request.browser, deps);
+    return deps.referents.openProxy(proxy, request.browser);
   };
   return {
     ...(network?.allowedHosts && { allowed_hosts: network.allowedHosts }),
@@ -80,33 +73,13 @@ const networkOf = async (
   };
 };
 
-/** The profile with this id. */
-export const profileOf = (objects: ReferencedObjects, id: string | undefined): Profile | undefined =>
-  objects.Profile?.find(({ metadata }) => metadata.name === id) as Profile | undefined;
-
-/** The archive of the profile's present version, if there is one yet. */
-export const contentsOf = (profile: Profile | undefined): StoredArchive | undefined => {
-  const { version = 0, sha256, sizeBytes } = profile?.status ?? {};
-  if (!profile || version === 0 || sha256 === undefined || sizeBytes === undefined) return undefined;
-  return { sha256, bytes: sizeBytes, key: profileBlobKey(profile, version) };
-};
-
-type StoredExtension = StoredArchive & { id: string; name: string };
-
 /** The archives of the extensions with these ids, in their order. Throws `SetupFailure` for one whose upload is not over. */
-const extensionsOf = (objects: ReferencedObjects, ids: string[]): StoredExtension[] =>
+const extensionsOf = (objects: ReferencedObjects, ids: string[], { referents }: Deps): StoredExtension[] =>
   ids.map((id) => {
-    const extension = objects.Extension?.find(({ metadata }) => metadata.name === id) as Extension | undefined;
-    const archive = extension?.spec.archive;
-    if (!extension || !archive) throw new SetupFailure(`the archive of the extension ${id} is not stored yet`);
-    const name = wireName(extension) ?? id;
-    return {
-      id: extension.metadata.uid,
-      name,
-      sha256: archive.sha256,
-      bytes: archive.sizeBytes,
-      key: archiveKey(extension),
-    };
+    const extension = objects.Extension?.find(({ metadata }) => metadata.name === id);
+    const stored = extension && referents.extension(extension);
+    if (!stored) throw new SetupFailure(`the archive of the extension ${id} is not stored yet`);
+    return stored;
   });
 
 /**
@@ -120,9 +93,9 @@ export const readSetup = async (request: SetupRequest, deps: Deps): Promise<Setu
   const objects = await fetchReferenced(referencesOf(spec), request, deps);
   const ids = resolveReferences(spec, objects);
   const network = await networkOf(spec, { request, objects, ids }, deps);
-  const profile = profileOf(objects, ids.profileId);
-  const contents = contentsOf(profile);
-  const extensions = extensionsOf(objects, ids.extensionIds);
+  const profile = objects.Profile?.find(({ metadata }) => metadata.name === ids.profileId);
+  const contents = profile && deps.referents.profile(profile);
+  const extensions = extensionsOf(objects, ids.extensionIds, deps);
   const archives = [...extensions, ...(contents ? [contents] : [])];
   return {
     setup: {

@@ -9,6 +9,7 @@
  */
 
 import type { SaveState } from "../../core/pools/observe/observed.ts";
+import type { ProfileSaves } from "../../core/pools/on-demand/step-save.ts";
 import { poolLabel } from "../../core/pools/pod/pod.ts";
 import type { ProfileSaveState } from "../../core/protocol/profile-save.ts";
 import { keyOf, type Pod } from "../../platform/kube/objects.ts";
@@ -28,21 +29,6 @@ const againMs = 500;
 
 /** After a save that failed, ms. */
 const retryMs = 2000;
-
-export type ProfileSaves = {
-  /** Saves the profile of this pod's browser in the background; returns how that stands. */
-  collect(pod: Pod): SaveState;
-  /** Lets the agent end: its browser's status tells the outcome. */
-  release(pod: Pod): void;
-  /** How the save of the pod with this key (namespace/name) stands; undefined when nobody has asked for it. */
-  stateOf(podKey: string): SaveState | undefined;
-  /** Whether the save of that pod is over, whatever became of it. */
-  isSettled(podKey: string): boolean;
-  forget(podKey: string): void;
-  /** Calls `listener` with the uid of a browser's object when there is something to tell. Returns a function that unsubscribes. */
-  onChange(listener: (ownerUid: string) => void): () => void;
-  stop(): Promise<void>;
-};
 
 export type ProfileSavesDeps = FetchProfileDeps & {
   client: Pick<ProfileClient, "state" | "done">;

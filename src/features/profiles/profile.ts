@@ -1,5 +1,7 @@
 /** The kind Profile: state of a browser (logins, storage) for later browsers; the store of blobs has its contents. */
+
 import { z } from "zod";
+import type { StoredArchive } from "../../core/setups/referents.ts";
 import { Conditions } from "../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, type Kind } from "../../platform/kinds/kind.ts";
 import { observedGeneration } from "../../platform/kinds/observed-generation.ts";
@@ -67,3 +69,10 @@ export const profileKind: Kind<typeof ProfileSpec, typeof ProfileStatus> = {
 /** The key in the store of blobs of one version of a profile. */
 export const profileBlobKey = ({ metadata }: Pick<Profile, "metadata">, version: number): string =>
   `profiles/${metadata.uid}/${version}`;
+
+/** The archive of the profile's present version, if there is one yet. */
+export const profileArchive = (profile: Profile): StoredArchive | undefined => {
+  const { version = 0, sha256, sizeBytes } = profile.status ?? {};
+  if (version === 0 || sha256 === undefined || sizeBytes === undefined) return undefined;
+  return { sha256, bytes: sizeBytes, key: profileBlobKey(profile, version) };
+};

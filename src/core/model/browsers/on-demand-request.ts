@@ -1,4 +1,5 @@
 import type { BrowserSpec } from "./browser.ts";
+import type { PoolLikeSpec } from "./on-demand-pool.ts";
 
 /** The request of an on-demand browser's lease (core/leases/records.ts). */
 type OnDemandRequest = {
@@ -17,7 +18,13 @@ type OnDemandRequest = {
 };
 
 /** What the request of a session has that may report what it reaches (core/leases/records.ts). `recipe`: made and read by the config registry. */
-export type SessionReport = { config: string; recipe: object };
+type SessionReport = { config: string; recipe: object };
+
+/**
+ * What the request of a session has whose caller allows a report; undefined when its browser has settings that no lookup recommends.
+ * `namespace`: of the project.
+ */
+export type ReportOf = (spec: PoolLikeSpec, namespace: string) => Promise<SessionReport | undefined>;
 
 /**
  * What is known besides the spec. `owner`: of the lease, by id and uid. `name`: of the session. `project`: the project's id.

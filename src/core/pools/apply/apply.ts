@@ -46,7 +46,7 @@ import {
 import type { PoolSource } from "../pool-source.ts";
 import { createAgentKey, deleteAgentKeys, type KeySweeps, sweepAgentKeys } from "./agent-key-secrets.ts";
 import { conditionNotes } from "./condition-events.ts";
-import { noteUse } from "./note-use.ts";
+import { type NoteProfileUse, noteUse } from "./note-use.ts";
 import { mayBeCreated, type RefusedStarts } from "./refused-starts.ts";
 import type { StartCount } from "./start-count.ts";
 
@@ -70,6 +70,7 @@ export type ApplyDeps = {
   podSettings: PodSettings;
   agentKeys: Pick<AgentKeys, "keyOf">;
   keySweeps: KeySweeps;
+  noteProfileUse: NoteProfileUse;
   record: RecordEvent;
   log: Logger;
 };

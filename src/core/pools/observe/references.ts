@@ -1,6 +1,5 @@
 /** The objects that settings of pools and browsers refer to, kept up to date by watches; for both loops. */
 
-import type { Profile } from "../../../features/profiles/profile.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import { type Change, type Reflector, startReflector } from "../../../platform/kube/reflector.ts";
@@ -27,6 +26,9 @@ const notFollowed: ReadonlySet<string> = new Set<ReferencedKind>(["Vault"]);
 /** What a reference can find an object by, and the version of its contents. */
 const identityOf = ({ metadata, spec, status }: Referable & { status?: { version?: number } }): string =>
   JSON.stringify([metadata.deletionTimestamp !== undefined, spec.name, status?.version]);
+
+/** What the operator reads of a profile. */
+type ObservedProfile = Referable & { status?: { version?: number; lastUsedTime?: string } };
 
 /** Starts one watch for each kind that there is. The caller must call `stop`. */
 export const startReferences = ({ kube, log }: { kube: Kube; log: Logger }): References => {
@@ -55,7 +57,9 @@ export const startReferences = ({ kube, log }: { kube: Kube; log: Logger }): Ref
     profileOf(pool) {
       const objects = of(pool);
       const { profileId } = resolveReferences(pool.spec, objects);
-      const profile = objects.Profile?.find(({ metadata }) => metadata.name === profileId) as Profile | undefined;
+      const profile = objects.Profile?.find(({ metadata }) => metadata.name === profileId) as
+        | ObservedProfile
+        | undefined;
       if (!profile) return undefined;
       const { version = 0, lastUsedTime } = profile.status ?? {};
       const { uid, name } = profile.metadata;

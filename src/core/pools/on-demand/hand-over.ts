@@ -3,7 +3,6 @@
  * for it has died. The session begins like any other: Redis grants it, the agent binds it.
  */
 
-import { sessionReport } from "../../../features/sites/session-report.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import { projectLabel, wireName } from "../../../platform/kinds/identity.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
@@ -14,7 +13,7 @@ import type { LeaseStore } from "../../leases/lease-store.ts";
 import { recheckChannel } from "../../leases/pool-keys.ts";
 import type { Browser } from "../../model/browsers/browser.ts";
 import { onDemandPoolSpec } from "../../model/browsers/on-demand-pool.ts";
-import { onDemandRequest } from "../../model/browsers/on-demand-request.ts";
+import { onDemandRequest, type ReportOf } from "../../model/browsers/on-demand-request.ts";
 import type { SessionNames } from "../../reservations/session-names.ts";
 import { sessionOf } from "./browser-as-pool.ts";
 
@@ -23,6 +22,7 @@ export type HandOverDeps = {
   store: Pick<LeaseStore, "take" | "reject" | "cancel">;
   agents: Pick<AgentClient, "bind">;
   names: Pick<SessionNames, "reserve">;
+  reportOf: ReportOf;
   /** The longest session that the installation allows, s. */
   sessionSeconds: number;
   log: Logger;
@@ -45,9 +45,7 @@ export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<bo
   const session = sessionOf(browser);
   const { metadata, spec } = browser;
   const project = await projectOf(browser, deps);
-  const report = spec.reportOutcome
-    ? await sessionReport(onDemandPoolSpec(spec), metadata.namespace ?? "", deps)
-    : undefined;
+  const report = spec.reportOutcome ? await deps.reportOf(onDemandPoolSpec(spec), metadata.namespace ?? "") : undefined;
   const owner = { id: metadata.name, uid: metadata.uid };
   const context = { owner, name: wireName(browser), project, allowedSeconds: deps.sessionSeconds, report };
   const { name, ...request } = onDemandRequest(spec, context);

@@ -1,4 +1,3 @@
-import type { ProfileSaves } from "../../../features/profiles/profile-saves.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { RecordEvent } from "../../../platform/kube/event-recorder.ts";
 import { keyOf, type Pod } from "../../../platform/kube/objects.ts";
@@ -7,6 +6,22 @@ import type { SaveState } from "../observe/observed.ts";
 import { isOver } from "../observe/pod-state.ts";
 import { type PodOwner, savedProfileUid } from "../pod/pod.ts";
 import { isSavePending } from "./save-condition.ts";
+
+/** Saves the profiles of browsers that end. */
+export type ProfileSaves = {
+  /** Saves the profile of this pod's browser in the background; returns how that stands. */
+  collect(pod: Pod): SaveState;
+  /** Lets the agent end: its browser's status tells the outcome. */
+  release(pod: Pod): void;
+  /** How the save of the pod with this key (namespace/name) stands; undefined when nobody has asked for it. */
+  stateOf(podKey: string): SaveState | undefined;
+  /** Whether the save of that pod is over, whatever became of it. */
+  isSettled(podKey: string): boolean;
+  forget(podKey: string): void;
+  /** Calls `listener` with the uid of a browser's object when there is something to tell. Returns a function that unsubscribes. */
+  onChange(listener: (ownerUid: string) => void): () => void;
+  stop(): Promise<void>;
+};
 
 export type StepSaveDeps = { saves: ProfileSaves; dying: ReadonlySet<string>; record: RecordEvent; log: Logger };
 
