@@ -25,7 +25,7 @@ import type { AnyKind } from "../platform/kinds/kind.ts";
 /** What the rounds of their controllers need. */
 export type ControllerParts = { blobs: BlobStore; proxyProvider: ProxyProvider; destinationJudge: NetworkJudge };
 
-/** In the order of the documentation. */
+/** In the order of the documentation. What is made of the objects of another feature comes after it. */
 export const features: readonly Feature<ControllerParts>[] = [
   logs,
   recordings,
@@ -52,10 +52,10 @@ export const routes: readonly Route[] = [
   ...organizationRoutes,
 ];
 
-/** What an empty project has none of. */
+/** What an empty project has none of, in the order in which it is deleted: what is made of others first. */
 export const contents: readonly ProjectContents[] = [
   ...coreContents,
-  ...features.flatMap((feature) => feature.contents ?? []),
+  ...features.toReversed().flatMap((feature) => feature.contents ?? []),
 ];
 
 /** The controllers of objects that stand for themselves. */

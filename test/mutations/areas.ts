@@ -35,7 +35,6 @@ export const folders: readonly Row[] = [
   ["features/extensions/zip", "agent", 1],
   ["features/live-view/agent", "agent", 2],
   ["features/network", "agent", 3],
-  ["features/policies", "rules", 2],
   ["features/profiles", "services", 2],
   ["features/profiles/archive", "agent", 2],
   ["features/proxies", "services", 2],

@@ -433,20 +433,22 @@ export const controllersMistakes: readonly KeptMistake[] = [
     name: "vault-deletes-items-of-other-projects",
     kind: "name instead of id",
     breaks: "when a vault is deleted, the items of the vaults with its name go in all other projects too",
-    file: "features/vaults/reconcile.ts",
+    file: "features/vaults/controller.ts",
     find:
-      "  const { name, namespace } = vault.metadata;\n" +
-      "  const { items } = await kube.list(vaultItemKind, { namespace });",
-    replace: "  const { name } = vault.metadata;\n  const { items } = await kube.list(vaultItemKind);",
-    foundBy: "src/features/vaults/reconcile.test.ts",
+      "  async release({ metadata: { name, namespace } }, { kube, lead }) {\n" +
+      "    const { items } = await kube.list(vaultItemKind, { namespace });",
+    replace:
+      "  async release({ metadata: { name } }, { kube, lead }) {\n" +
+      "    const { items } = await kube.list(vaultItemKind);",
+    foundBy: "src/features/vaults/controller.test.ts",
   },
   {
     name: "object-goes-before-its-secret",
     kind: "forgotten await",
     breaks: "the Secret of a deleted credential or proxy stays for ever when its deletion fails",
-    file: "core/reconcile/delete-own-secret.ts",
-    find: "  await kube.delete(secrets, { name: secret, namespace });",
-    replace: "  void kube.delete(secrets, { name: secret, namespace });",
+    file: "core/reconcile/object-controller.ts",
+    find: "    await kube.delete(secrets, { name: secretOf(name), namespace });",
+    replace: "    void kube.delete(secrets, { name: secretOf(name), namespace });",
     foundBy: "test/injector/objects.slow.test.ts",
   },
   {

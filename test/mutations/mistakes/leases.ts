@@ -589,7 +589,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     kind: "stale input",
     breaks:
       "when a credential or connection is deleted, the objects that refer to it are not looked at again and go on telling that they are ready",
-    file: "cmd/run-object-controllers.ts",
+    file: "core/reconcile/run-object-controllers.ts",
     find: '        if (change !== "DELETED" && !predicate.specChanged(object)) return;',
     replace: '        if (change === "DELETED" || !predicate.specChanged(object)) return;',
     foundBy: "test/vault/yaml.slow.test.ts",
