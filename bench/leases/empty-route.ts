@@ -4,8 +4,10 @@
  */
 import { z } from "zod";
 import { routes } from "../../src/cmd/features.ts";
-import { defineRoute, type Route } from "../../src/core/http/route.ts";
+import { type Route, routesWith } from "../../src/core/http/route.ts";
 import { emptyPath } from "./empty-path.ts";
+
+const defineRoute = routesWith<object>();
 
 (routes as Route[]).push(
   defineRoute(

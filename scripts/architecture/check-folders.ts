@@ -1,7 +1,6 @@
 import { type Import, importsOfTree } from "./imports.ts";
 import { layers } from "./layers.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
-import { stillUpward } from "./still-upward.ts";
 
 const layerOf = (file: string): number =>
   layers.findIndex(({ folders }) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`)));
@@ -21,11 +20,8 @@ const heightOf = (folder: string): number | undefined => {
 /** Importing folder → imported folder → the first import that does it. */
 type Graph = ReadonlyMap<string, ReadonlyMap<string, Import>>;
 
-/** Edges of still-upward.ts: not counted, so that no other one joins them unseen. */
-const isKnown = ({ file, target }: Import): boolean => stillUpward.includes(`${file} → ${target}`);
-
-const isBetweenFolders = (item: Import): boolean =>
-  item.isLocal && !item.target.startsWith("..") && folderOf(item.file) !== folderOf(item.target) && !isKnown(item);
+const isBetweenFolders = ({ file, target, isLocal }: Import): boolean =>
+  isLocal && !target.startsWith("..") && folderOf(file) !== folderOf(target);
 
 /** Which folder imports which, by types too. Folders without imports are in it as well. */
 const graphOf = (tree: SourceTree): Graph => {
@@ -83,20 +79,10 @@ const cycles = (graph: Graph): Violation[] => {
   return [...found.values()];
 };
 
-/** Edges of still-upward.ts that are gone. */
-const goneEdges = (tree: SourceTree): Violation[] => {
-  const imports = importsOfTree(tree);
-  return stillUpward.flatMap((edge) => {
-    const [file = "", target] = edge.split(" → ");
-    const isThere = !tree.has(file) || imports.get(file)?.some((item) => item.target === target);
-    return isThere ? [] : [`${edge} is gone, and scripts/architecture/still-upward.ts still names it`];
-  });
-};
-
 /** Folders without a layer, imports of a higher layer, and circles of folders. */
 export const checkFolders = (tree: SourceTree): Violation[] => {
   const graph = graphOf(tree);
-  return [...unknownFolders(graph), ...upwardImports(tree), ...cycles(graph), ...goneEdges(tree)];
+  return [...unknownFolders(graph), ...upwardImports(tree), ...cycles(graph)];
 };
 
 /** The import graph: a line for each folder with its layer and what it imports, the lowest first; then the totals. */

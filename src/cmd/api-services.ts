@@ -29,7 +29,6 @@ import { createAgentKeys } from "../core/protocol/agent-key.ts";
 import { createAgentTokens } from "../core/protocol/agent-token.ts";
 import { createSessionNames } from "../core/reservations/session-names.ts";
 import { createSessionRoom } from "../core/reservations/session-room.ts";
-import type { ServiceDeps } from "../core/service-deps.ts";
 import { createAbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts";
 import { createDeliveries } from "../core/setups/deliver-setups.ts";
 import type { Referents } from "../core/setups/referents.ts";
@@ -76,6 +75,7 @@ import { readSecretsKeys } from "../platform/secrets/secrets-key.ts";
 import { contents } from "./features.ts";
 import { readAnalysisSettings } from "./read-analysis-settings.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
+import type { ServiceDeps } from "./service-deps.ts";
 import { startBlobs } from "./start-blobs.ts";
 import { startLimitMs } from "./start-limit.ts";
 
@@ -310,6 +310,7 @@ export const startServices = async (
     blobs,
     proxyProvider,
     analysisSettings,
+    setAside: analysisSettings?.namespace,
     proxyChecks: createProxyChecks(config.proxyChecks),
     signingKey: privateKey,
     verifyKey: publicKey,

@@ -8,7 +8,6 @@ import { drainable } from "../core/http/drain.ts";
 import { createHealth } from "../core/http/ops/health.ts";
 import { answerMalformed } from "../core/http/refuse-socket.ts";
 import { createLeaseStore } from "../core/leases/lease-store.ts";
-import type { ServiceDeps } from "../core/service-deps.ts";
 import { startProjectEnds } from "../core/sessions/end-sessions-of.ts";
 import { type AuditLog, createAuditLog } from "../platform/audit/audit-log.ts";
 import { unavailable } from "../platform/base/errors.ts";
@@ -21,6 +20,7 @@ import { startServices } from "./api-services.ts";
 import { features, routes } from "./features.ts";
 import { closeServer, listen } from "./listen.ts";
 import { startOps } from "./ops.ts";
+import type { ServiceDeps } from "./service-deps.ts";
 import { withinStartLimit } from "./start-limit.ts";
 
 export type RunningApi = {
@@ -55,7 +55,7 @@ const thisReplica = (): Error => unavailable("this replica, which is stopping,")
 
 /** Starts to listen; `stop` ends the callers' open requests and sockets. */
 const serve = async (
-  parts: Omit<AppDeps, "stopping" | "draining">,
+  parts: Omit<AppDeps<ServiceDeps>, "stopping" | "draining">,
 ): Promise<{ url: string; stop(): Promise<void> }> => {
   const [stopping, draining] = [new AbortController(), new AbortController()];
   const deps = { ...parts, stopping: stopping.signal, draining: draining.signal };

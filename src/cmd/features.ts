@@ -21,12 +21,13 @@ import { vaults } from "../features/vaults/feature.ts";
 import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import type { AnyKind } from "../platform/kinds/kind.ts";
+import type { ServiceDeps } from "./service-deps.ts";
 
 /** What the rounds of their controllers need. */
 export type ControllerParts = { blobs: BlobStore; proxyProvider: ProxyProvider; destinationJudge: NetworkJudge };
 
 /** In the order of the documentation. What is made of the objects of another feature comes after it. */
-export const features: readonly Feature<ControllerParts>[] = [
+export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   logs,
   recordings,
   liveView,
@@ -46,7 +47,7 @@ export const kinds: readonly AnyKind[] = [
 ];
 
 /** Every operation of the API, in the order of the documentation. */
-export const routes: readonly Route[] = [
+export const routes: readonly Route<ServiceDeps>[] = [
   ...sessionRoutes,
   ...features.flatMap((feature) => feature.routes ?? []),
   ...organizationRoutes,

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { attachGateway, isWebSocketUpgrade } from "../../src/core/gateway/gateway.ts";
 import type { AgentPlace } from "../../src/core/leases/agent/agent-call.ts";
 import { createAgentClient } from "../../src/core/leases/agent/agent-client.ts";
@@ -15,7 +16,6 @@ import type { BrowserChange } from "../../src/core/protocol/browser-change.ts";
 import type { ArchiveRef, BrowserSetup } from "../../src/core/protocol/browser-setup.ts";
 import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { type CaptureChange, type MaskValues, telemetryPath } from "../../src/core/protocol/telemetry-api.ts";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
 import { type LogSource, logPath } from "../../src/features/logs/agent/api.ts";
 import { createProfileClient } from "../../src/features/profiles/profile-client.ts";
 import type { StartReplay } from "../../src/features/recordings/agent/api.ts";

@@ -1,9 +1,11 @@
 /** A HEAD costs no more than its headers. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, defineRoute } from "../../src/core/http/route.ts";
+import { type Answer, routesWith } from "../../src/core/http/route.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually } from "../support/eventually.ts";
 import { serveOneRoute } from "./one-route.ts";
+
+const defineRoute = routesWith<object>();
 
 let api: ApiWithLeases;
 beforeAll(async () => {

@@ -3,10 +3,12 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { defineRoute } from "../../src/core/http/route.ts";
+import { routesWith } from "../../src/core/http/route.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { serveOneRoute } from "./one-route.ts";
+
+const defineRoute = routesWith<object>();
 
 let api: ApiWithLeases;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type Browser, connect, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { listeningPort } from "../../src/platform/base/listening-port.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";

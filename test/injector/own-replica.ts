@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startApi } from "../../src/cmd/api.ts";
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { readConfig } from "../../src/core/config/config.ts";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import type { LocalProject } from "../support/stack.ts";
 

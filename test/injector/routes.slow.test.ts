@@ -4,9 +4,9 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { routes as allRoutes } from "../../src/cmd/features.ts";
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import type { Route } from "../../src/core/http/route.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
 import { credentialKind, ownSecretName } from "../../src/features/vaults/credentials/credential.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { clientsOf } from "../support/clients.ts";

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { createAbandonedSessions } from "../../src/core/leases/abandoned-sessions.ts";
 import { releaseLease } from "../../src/core/leases/release-lease.ts";
 import { createReturningBrowsers } from "../../src/core/leases/returning-browsers.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
 import { eventually } from "../support/eventually.ts";
 import { fullPool, poolAt } from "../support/pool-client.ts";
 import { type FaultKind, faultKinds, serviceFailures, type TriedFault, tryEveryFault } from "./injector.ts";

@@ -1,6 +1,7 @@
 /** The look-up of a session, on a real Redis: what is found, and what it asks Redis for among many pools. */
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { readConfig } from "../../src/core/config/config.ts";
 import { createNamesWhole } from "../../src/core/leases/names-whole.ts";
 import { createApiMetrics } from "../../src/core/metrics/api-metrics.ts";
@@ -10,7 +11,6 @@ import { mayBeSessionOf, newSessionId } from "../../src/core/objects/session-id.
 import { createCallerLimits } from "../../src/core/projects/caller-limits.ts";
 import type { Project } from "../../src/core/projects/projects.ts";
 import { createSessionNames } from "../../src/core/reservations/session-names.ts";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
 import { findSession } from "../../src/core/sessions/find-session.ts";
 import { sessionNamesKey } from "../../src/platform/redis/keys.ts";
 import { endLease } from "../support/ended-sessions.ts";

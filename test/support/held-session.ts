@@ -1,7 +1,7 @@
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { newSessionId } from "../../src/core/objects/session-id.ts";
 import { signSessionToken } from "../../src/core/protocol/session-token.ts";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
 import type { LeaseParts } from "./lease-parts.ts";
 
 export type HeldSession = { session: string; poolUid: string; jwt: string };

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds } from "../../src/cmd/features.ts";
-import type { ServiceDeps } from "../../src/core/service-deps.ts";
+import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { updateCredential } from "../../src/features/vaults/credentials/update-credential.ts";
 import { openItem } from "../../src/features/vaults/items/open-item.ts";
 import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";

@@ -1,8 +1,10 @@
 import { AppError, ambiguousName } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { secrets } from "../../platform/kube/resource-type.ts";
+import type { Config } from "../config/config.ts";
 import { changeObject, type MergePatch } from "../objects/change-object.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { type ApiKeyRecord, apiKeySecretName, readApiKey } from "./api-key-secret.ts";
+import type { ApiKeys } from "./api-keys.ts";
 
 /** The same error for a key that never existed and for one that was deleted. */
 export const apiKeyNotFound = (id: string): AppError => new AppError("not_found", `no API key ${id}`);
@@ -11,7 +13,7 @@ export const apiKeyNotFound = (id: string): AppError => new AppError("not_found"
  * The id of the key with this id, else of the only one with this name that is not deleted. Throws `not_found`, and
  * `ambiguous_api_key_name`.
  */
-export const apiKeyId = (idOrName: string, { apiKeys }: Pick<ServiceDeps, "apiKeys">): string => {
+export const apiKeyId = (idOrName: string, { apiKeys }: { apiKeys: ApiKeys }): string => {
   if (apiKeys.find(idOrName)) return idOrName;
   const named = apiKeys.list().filter(({ name, deletedAt }) => name === idOrName && deletedAt === undefined);
   const [only] = named;
@@ -24,7 +26,7 @@ export const apiKeyId = (idOrName: string, { apiKeys }: Pick<ServiceDeps, "apiKe
 /** Changes the Secret of a key that is not deleted; `change` gets the key as the API server has it. Throws `not_found`. */
 export const changeApiKey = async (
   id: string,
-  { kube, config, apiKeys }: Pick<ServiceDeps, "kube" | "config" | "apiKeys">,
+  { kube, config, apiKeys }: { apiKeys: ApiKeys; config: Config; kube: Kube },
   change: (current: ApiKeyRecord) => MergePatch,
 ): Promise<ApiKeyRecord> => {
   // The id comes from a URL. Only the id of a known key may become part of a Secret's name.

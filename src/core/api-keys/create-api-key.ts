@@ -1,9 +1,12 @@
 import { AppError } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { secrets } from "../../platform/kube/resource-type.ts";
+import type { Config } from "../config/config.ts";
 import { type Permission, permissionsOf } from "../model/permission.ts";
 import { newId } from "../objects/new-id.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Projects } from "../projects/projects.ts";
 import { type ApiKeyRecord, apiKeySecret, maskApiKey, newApiKey } from "./api-key-secret.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import { fetchGrantable, refuseForeignLevel, requireGrant } from "./grants.ts";
 
 type NewApiKey = {
@@ -29,7 +32,7 @@ export const msPerDay = 24 * 60 * 60 * 1000;
  */
 export const createApiKey = async (
   { name, projectId, daysToExpire, permissions, createdBy }: NewApiKey,
-  { kube, config, apiKeys, projects }: Pick<ServiceDeps, "kube" | "config" | "apiKeys" | "projects">,
+  { kube, config, apiKeys, projects }: { apiKeys: ApiKeys; config: Config; kube: Kube; projects: Projects },
 ): Promise<CreatedApiKey> => {
   if (projectId !== undefined && activeProjectId(projectId, projects) === undefined)
     throw new AppError("project_not_found", `no active project ${projectId}`);
@@ -54,7 +57,7 @@ export const createApiKey = async (
 };
 
 /** Accepts an id only, not a name: a key belongs to one id for good, and another project may have the name later. */
-const activeProjectId = (id: string, projects: ServiceDeps["projects"]): string | undefined => {
+const activeProjectId = (id: string, projects: Projects): string | undefined => {
   const project = projects.find(id);
   return project?.id === id && project.status === "active" ? id : undefined;
 };

@@ -1,6 +1,5 @@
 import { invalidInput } from "../../platform/base/errors.ts";
-import type { ServiceDeps } from "../service-deps.ts";
-import type { Principal } from "./api-keys.ts";
+import type { ApiKeys, Principal } from "./api-keys.ts";
 import { msPerDay } from "./create-api-key.ts";
 
 /** The longest life of a key, days: as of `days_to_expire`. */
@@ -13,7 +12,7 @@ const mostDays = 3650;
 export const daysUntil = (
   expiresAt: string,
   { keyId }: Pick<Principal, "keyId">,
-  { apiKeys }: Pick<ServiceDeps, "apiKeys">,
+  { apiKeys }: { apiKeys: ApiKeys },
 ): number => {
   const atMs = Date.parse(expiresAt);
   const days = (atMs - Date.now()) / msPerDay;

@@ -1,6 +1,8 @@
 import { AppError } from "../../platform/base/errors.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Config } from "../config/config.ts";
 import { apiKeyAnnotations } from "./api-key-secret.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import { changeApiKey } from "./change-api-key.ts";
 
 /**
@@ -10,7 +12,7 @@ import { changeApiKey } from "./change-api-key.ts";
 export const deleteApiKey = async (
   id: string,
   deletedBy: string,
-  deps: Pick<ServiceDeps, "kube" | "config" | "apiKeys">,
+  deps: { apiKeys: ApiKeys; config: Config; kube: Kube },
 ): Promise<void> => {
   if (id === deletedBy) throw new AppError("conflict", "an API key can't delete itself; use another one");
   await changeApiKey(id, deps, () => ({

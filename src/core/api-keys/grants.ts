@@ -1,7 +1,8 @@
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { secrets } from "../../platform/kube/resource-type.ts";
+import type { Config } from "../config/config.ts";
 import type { Permission } from "../model/permission.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { apiKeySecretName, grantedTo, isUsable, readApiKey } from "./api-key-secret.ts";
 
 /**
@@ -10,7 +11,7 @@ import { apiKeySecretName, grantedTo, isUsable, readApiKey } from "./api-key-sec
  */
 export const fetchGrantable = async (
   by: string,
-  { kube, config }: Pick<ServiceDeps, "kube" | "config">,
+  { kube, config }: { config: Config; kube: Kube },
 ): Promise<ReadonlySet<Permission>> => {
   const secret = await kube.get(secrets, { name: apiKeySecretName(by), namespace: config.systemNamespace });
   const record = secret && readApiKey(secret);

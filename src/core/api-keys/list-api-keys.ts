@@ -1,11 +1,12 @@
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Projects } from "../projects/projects.ts";
 import type { ApiKeyRecord } from "./api-key-secret.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import { apiKeyNotFound } from "./change-api-key.ts";
 
 /** A record with the names of its creator and its project; undefined when a name is not known. */
 export type ApiKeyView = ApiKeyRecord & { creatorName: string | undefined; projectName: string | undefined };
 
-type Deps = Pick<ServiceDeps, "apiKeys" | "projects">;
+type Deps = { apiKeys: ApiKeys; projects: Projects };
 
 export type ApiKeyQuery = {
   /** The exact name. */

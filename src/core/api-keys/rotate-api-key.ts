@@ -1,6 +1,9 @@
+import type { Kube } from "../../platform/kube/client.ts";
 import { secrets } from "../../platform/kube/resource-type.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Config } from "../config/config.ts";
+import type { Projects } from "../projects/projects.ts";
 import { type ApiKeyRecord, apiKeyAnnotations, apiKeySecretName, readApiKey } from "./api-key-secret.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import { apiKeyNotFound, changeApiKey } from "./change-api-key.ts";
 import { type CreatedApiKey, createApiKey, msPerDay } from "./create-api-key.ts";
 
@@ -19,7 +22,7 @@ const earlier = (a: string | undefined, b: string): string =>
 /** The key as the API server has it: this replica's copy may show permissions that it has lost. */
 const fetchApiKey = async (
   id: string,
-  { kube, config, apiKeys }: Pick<ServiceDeps, "kube" | "config" | "apiKeys">,
+  { kube, config, apiKeys }: { apiKeys: ApiKeys; config: Config; kube: Kube },
 ): Promise<ApiKeyRecord> => {
   // The id comes from a URL. Only the id of a known key may become part of a Secret's name.
   if (!apiKeys.find(id)) throw apiKeyNotFound(id);
@@ -37,7 +40,7 @@ const fetchApiKey = async (
 export const rotateApiKey = async (
   id: string,
   { daysToExpire, graceDays, rotatedBy }: Rotation,
-  deps: Pick<ServiceDeps, "kube" | "config" | "apiKeys" | "projects">,
+  deps: { apiKeys: ApiKeys; config: Config; kube: Kube; projects: Projects },
 ): Promise<CreatedApiKey> => {
   const { name, projectId, lifetimeDays, permissions } = await fetchApiKey(id, deps);
   const lifetime = daysToExpire === undefined ? lifetimeDays : (daysToExpire ?? undefined);

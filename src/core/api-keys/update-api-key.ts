@@ -1,8 +1,10 @@
 import { AppError } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Config } from "../config/config.ts";
 import { type Permission, permissionsOf } from "../model/permission.ts";
 import type { MergePatch } from "../objects/change-object.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { type ApiKeyRecord, apiKeyAnnotations, grantedTo } from "./api-key-secret.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import { changeApiKey } from "./change-api-key.ts";
 import { fetchGrantable, refuseForeignLevel, requireGrant } from "./grants.ts";
 
@@ -14,7 +16,7 @@ type ApiKeyUpdate = {
   updatedBy: string;
 };
 
-type Deps = Pick<ServiceDeps, "kube" | "config" | "apiKeys">;
+type Deps = { apiKeys: ApiKeys; config: Config; kube: Kube };
 
 /** Throws `forbidden` for a change that adds what can't be passed on; taking away is always possible. */
 const checkChange = (

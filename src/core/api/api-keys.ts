@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { ApiKeys } from "../api-keys/api-keys.ts";
 import { apiKeyId } from "../api-keys/change-api-key.ts";
 import { createApiKey } from "../api-keys/create-api-key.ts";
 import { daysUntil } from "../api-keys/days-until.ts";
@@ -6,8 +8,10 @@ import { deleteApiKey } from "../api-keys/delete-api-key.ts";
 import { getApiKey, listApiKeys, viewApiKey } from "../api-keys/list-api-keys.ts";
 import { rotateApiKey } from "../api-keys/rotate-api-key.ts";
 import { updateApiKey } from "../api-keys/update-api-key.ts";
+import type { Config } from "../config/config.ts";
 import { Paging, pageOf } from "../http/paging.ts";
-import { defineRoute } from "../http/route.ts";
+import { routesWith } from "../http/route.ts";
+import type { Projects } from "../projects/projects.ts";
 import {
   ApiKeyWire,
   apiKeyAnswer,
@@ -17,6 +21,9 @@ import {
   RotateApiKey,
   UpdateApiKey,
 } from "./org-wire.ts";
+
+type Deps = { apiKeys: ApiKeys; config: Config; kube: Kube; projects: Projects };
+const defineRoute = routesWith<Deps>();
 
 const tag = "API keys";
 const scope = "organization";

@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from "express";
 import { AppError } from "../../platform/base/errors.ts";
-import type { AppDeps } from "../http/app-deps.ts";
+import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { allowOrigins } from "../http/middleware/cors.ts";
@@ -60,10 +60,16 @@ const mountRoutes = (app: Express, routes: readonly Route[], deps: AppDeps): voi
 };
 
 /** What the API serves. */
-type Served = { routes: readonly Route[]; features: readonly Pick<Feature, "mount" | "mountOps">[] };
+type Served<Services> = {
+  routes: readonly Route<Services>[];
+  features: readonly Pick<Feature<Services>, "mount" | "mountOps">[];
+};
 
 /** Makes the HTTP API; the caller lets a server listen. */
-export const createApp = ({ routes, features }: Served, deps: AppDeps): Express => {
+export const createApp = <Services extends HttpServices>(
+  { routes, features }: Served<Services>,
+  deps: AppDeps<Services>,
+): Express => {
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", false);

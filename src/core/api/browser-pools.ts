@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { isWanted, Paging, pageOf } from "../http/paging.ts";
-import { defineRoute } from "../http/route.ts";
+import { routesWith } from "../http/route.ts";
+import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/session-wire.ts";
@@ -10,10 +13,22 @@ import { deletePool } from "../pools/api/delete-pool.ts";
 import { fetchPool, fetchPools } from "../pools/api/fetch-pool.ts";
 import { flushPool } from "../pools/api/flush-pool.ts";
 import { poolAnswer, poolAnswers } from "../pools/api/pool-answer.ts";
+import type { PoolRoomDeps } from "../pools/api/pool-checks.ts";
 import { updatePool } from "../pools/api/update-pool.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
 import { acquireBrowser } from "../sessions/acquire-browser.ts";
 import { releaseBrowser } from "../sessions/release-browser.ts";
+import type { HandOutDeps } from "../sessions/serve-from-pool.ts";
 import { profilePermission } from "./profile-permission.ts";
+
+type Deps = HandOutDeps &
+  PoolRoomDeps & {
+    callerLimits: CallerLimits;
+    locks: Locks;
+    metrics: ApiMetrics;
+    returningBrowsers: ReturningBrowsers;
+  };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Browser pools";
 const scope = "project";

@@ -1,18 +1,44 @@
 import { z } from "zod";
 import { AppError } from "../../platform/base/errors.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import { Paging, pageHeaders } from "../http/paging.ts";
-import { defineRoute } from "../http/route.ts";
+import { routesWith } from "../http/route.ts";
+import type { SetupClient } from "../leases/agent/setup-client.ts";
+import type { EndedLeases } from "../leases/ended-leases.ts";
+import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { CreateBrowser, UpdateBrowser } from "../model/browsers/browser-wire.ts";
 import { Session } from "../model/sessions/session-wire.ts";
+import type { SessionRoom } from "../reservations/session-room.ts";
+import type { AbandonedBrowsers } from "../sessions/abandoned-browsers.ts";
 import { createBrowser } from "../sessions/create-browser.ts";
+import type { FindSessionDeps } from "../sessions/find-session.ts";
 import { findSession } from "../sessions/find-session.ts";
 import { listSessions } from "../sessions/list-sessions.ts";
 import { mayUse } from "../sessions/may-use.ts";
 import { endSession } from "../sessions/release-browser.ts";
+import type { HandOutDeps } from "../sessions/serve-from-pool.ts";
 import { listedSessionAnswer, sessionAnswer } from "../sessions/session-answer.ts";
 import { updateBrowser } from "../sessions/update-browser.ts";
+import type { Referents } from "../setups/referents.ts";
 import { profilePermission, saveProfilePermission } from "./profile-permission.ts";
+
+type Deps = HandOutDeps &
+  FindSessionDeps & {
+    abandonedBrowsers: AbandonedBrowsers;
+    blobs: BlobStore;
+    endedLeases: EndedLeases;
+    locks: Locks;
+    metrics: ApiMetrics;
+    referents: Referents;
+    returningBrowsers: ReturningBrowsers;
+    sessionRoom: SessionRoom;
+    setAside: string | undefined;
+    setupClient: SetupClient;
+  };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Browsers";
 const scope = "project";

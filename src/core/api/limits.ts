@@ -1,7 +1,11 @@
-import { defineRoute } from "../http/route.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Config } from "../config/config.ts";
+import { routesWith } from "../http/route.ts";
 import { cachedProject } from "../projects/cached-project.ts";
+import type { OrganizationUse } from "../projects/organization-limits.ts";
 import { fetchOrganizationLimits, updateOrganizationLimits } from "../projects/organization-limits.ts";
 import { updateProjectLimits } from "../projects/project-limits.ts";
+import type { Projects } from "../projects/projects.ts";
 import {
   OrganizationLimitsWire,
   organizationLimitsAnswer,
@@ -11,6 +15,9 @@ import {
   UpdateProjectLimits,
 } from "./org-wire.ts";
 import { ProjectParams } from "./projects.ts";
+
+type Deps = { config: Config; kube: Kube; organizationUse(): Promise<OrganizationUse>; projects: Projects };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Limits";
 const scope = "organization";

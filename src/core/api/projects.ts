@@ -1,12 +1,30 @@
 import { z } from "zod";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Config } from "../config/config.ts";
 import { isWanted, Paging, pageOf } from "../http/paging.ts";
-import { defineRoute } from "../http/route.ts";
+import { routesWith } from "../http/route.ts";
+import type { Browser } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { cachedVisibleProject } from "../projects/cached-project.ts";
 import { createProject } from "../projects/create-project.ts";
+import type { ProjectContents } from "../projects/delete-project.ts";
 import { deleteProject } from "../projects/delete-project.ts";
+import type { Projects } from "../projects/projects.ts";
 import { updateProject } from "../projects/update-project.ts";
 import { endSessionsOf } from "../sessions/end-sessions-of.ts";
+import type { EndSessionDeps } from "../sessions/release-browser.ts";
 import { CreateProject, ProjectWire, projectAnswer, UpdateProject } from "./org-wire.ts";
+
+type Deps = EndSessionDeps & {
+  browsers: WatchedObjects<Browser>;
+  config: Config;
+  contents: readonly ProjectContents[];
+  kube: Kube;
+  pools: WatchedObjects<BrowserPool>;
+  projects: Projects;
+};
+const defineRoute = routesWith<Deps>();
 
 const tag = "Projects";
 const scope = "organization";

@@ -1,7 +1,10 @@
 import type { Collected } from "../../platform/redis/collect-claims.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import type { EndedLease, LeaseRecord } from "../leases/records.ts";
+import type { Browser } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { isRecovering } from "../pools/api/refuse-while-recovering.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 
 /** How a session stands. `over`: it has ended; `lease`: as far as it is kept. `unknown`: Redis may have lost its lease. */
 export type LeaseState =
@@ -9,7 +12,11 @@ export type LeaseState =
   | { kind: "over"; lease: EndedLease | undefined }
   | { kind: "unknown" };
 
-export type LeaseStateDeps = Pick<ServiceDeps, "store" | "pools" | "browsers">;
+export type LeaseStateDeps = {
+  browsers: WatchedObjects<Browser>;
+  pools: WatchedObjects<BrowserPool>;
+  store: LeaseStore;
+};
 
 /** Reads how a session stands. Throws `unavailable`. */
 export const leaseState = async ({ session, poolUid }: Collected, deps: LeaseStateDeps): Promise<LeaseState> => {

@@ -7,12 +7,14 @@
  * proof. Nothing is parsed after it, and nothing of the client is sent before it. A connection dies with its lease,
  * because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
  */
+
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { AuditLog } from "../../platform/audit/audit-log.ts";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { type HttpHead, withoutHeader } from "../../platform/cdp/http-head.ts";
+import type { Config } from "../config/config.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { failedToken } from "../http/failed-attempt.ts";
@@ -20,8 +22,11 @@ import { asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost } from "../http/middleware/host-check.ts";
 import { requestIdOf } from "../http/middleware/request-id.ts";
 import { refuseSocket } from "../http/refuse-socket.ts";
+import type { AgentClient } from "../leases/agent/agent-client.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
 import { proofHeader, type UpgradePath } from "../protocol/agent-proof.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { AuthorizeSessionDeps } from "../sessions/authorize-session.ts";
 import { type AskedSession, authorizeSession, type SessionTarget } from "../sessions/authorize-session.ts";
 import { answerOf, connectTo, spliceToAgent } from "./agent-socket.ts";
 
@@ -104,7 +109,10 @@ const callOf = (url = ""): { verb: string; object: string } => {
 /** What clients in extensions and apps connect to, by the token of its URL. The live view is for its own page. */
 const forApps: ReadonlySet<string> = new Set(["cdp", "webdriver"]);
 
-const openTarget = async (request: IncomingMessage, deps: ServiceDeps): Promise<SessionTarget> => {
+const openTarget = async (
+  request: IncomingMessage,
+  deps: AuthorizeSessionDeps & { config: Config },
+): Promise<SessionTarget> => {
   checkHost(request.headers, deps.config, { takesApps: forApps.has(askedOf(request.url)) });
   const asked = parseTarget(request.url);
   return authorizeSession(asked, deps);
@@ -133,7 +141,7 @@ export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
 /** Serves the upgrades of an HTTP server. The server must accept only upgrades that pass `isWebSocketUpgrade`. */
 export const attachGateway = (
   server: Server,
-  deps: ServiceDeps,
+  deps: AuthorizeSessionDeps & { agents: AgentClient; callerLimits: CallerLimits; config: Config; metrics: ApiMetrics },
   { audit, log }: { audit: AuditLog; log: Logger },
 ): Gateway => {
   const open = new Set<Socket>();

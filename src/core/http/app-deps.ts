@@ -1,13 +1,35 @@
+import type { KeyObject } from "node:crypto";
 import type { AuditLog } from "../../platform/audit/audit-log.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { IdempotentAnswers } from "../../platform/redis/idempotent-answers.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { ApiKeys } from "../api-keys/api-keys.ts";
+import type { Config } from "../config/config.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import type { Browser } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
+import type { Projects } from "../projects/projects.ts";
 import type { Health } from "./ops/health.ts";
 import type { Scrapeable } from "./ops/mount-ops.ts";
 
-/** The dependencies of the HTTP API, with those of the use cases. */
-export type AppDeps = {
-  services: ServiceDeps;
+/** What serving requests needs of the services, whatever is asked for. */
+export type HttpServices = {
+  apiKeys: ApiKeys;
+  browsers: WatchedObjects<Browser>;
+  callerLimits: CallerLimits;
+  config: Config;
+  metrics: ApiMetrics;
+  pools: WatchedObjects<BrowserPool>;
+  projects: Projects;
+  store: LeaseStore;
+  verifyKey: KeyObject;
+};
+
+/** The dependencies of the HTTP API. `Services`: also those of the use cases that it serves. */
+export type AppDeps<Services = HttpServices> = {
+  services: Services;
   answers: IdempotentAnswers;
   audit: AuditLog;
   health: Health;

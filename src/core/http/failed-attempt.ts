@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { addressGroup } from "../../platform/addresses/client-address.ts";
 import type { AppError } from "../../platform/base/errors.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Config } from "../config/config.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
 import { clientAddress } from "./client-address.ts";
 
 /**
@@ -10,7 +11,7 @@ import { clientAddress } from "./client-address.ts";
  */
 export const failedAttempt = <E>(
   request: IncomingMessage,
-  { callerLimits, config }: Pick<ServiceDeps, "callerLimits" | "config">,
+  { callerLimits, config }: { callerLimits: CallerLimits; config: Config },
   error: E,
 ) => callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
 
@@ -20,7 +21,7 @@ export const failedAttempt = <E>(
  */
 export const failedToken = (
   request: IncomingMessage,
-  services: Pick<ServiceDeps, "callerLimits" | "config">,
+  services: { callerLimits: CallerLimits; config: Config },
   error: AppError,
 ): AppError =>
   error.code === "unauthorized" || error.code === "not_found" ? failedAttempt(request, services, error) : error;

@@ -11,7 +11,9 @@ import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/sessi
 import { examples } from "./openapi/examples.ts";
 import { openApiDocument } from "./openapi.ts";
 import { Paging } from "./paging.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { type Route, routesWith } from "./route.ts";
+
+const defineRoute = routesWith<object>();
 
 type Json = Record<string, unknown>;
 type Operation = {

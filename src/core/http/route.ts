@@ -6,9 +6,8 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { Permission, ProjectPermission } from "../model/permission.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import type { FoundSession } from "../sessions/find-session.ts";
-import { findUsable } from "../sessions/may-use.ts";
+import { type FindUsableDeps, findUsable } from "../sessions/may-use.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -77,7 +76,7 @@ export type UploadContract = { mostBytes: number; type: string; description: str
 /** A file that a caller has sent, on this replica's disk until the answer is sent. */
 export type UploadedFile = { handle: FileHandle; sha256: string };
 
-type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
+type RouteContract<Params, Query, Body, Of extends Scope = Scope, Deps = unknown> = {
   method: Method;
   /** In OpenAPI's form: `/browser_pools/{id_or_name}`. */
   path: string;
@@ -112,12 +111,16 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope> = {
   /** What its audit line says of an answer, if the answer tells an outcome. */
   outcomeOf?(answer: unknown): AuditedCall["outcome"];
   /** Called when a request is refused for its query or body, after its caller, permission and project were checked. Never rejects. */
-  onInvalid?(input: Pick<RouteInput<Params, undefined, undefined, Of>, InvalidInput>, code: ErrorCode): Promise<void>;
+  onInvalid?: (
+    input: Pick<RouteInput<Params, undefined, undefined, Of, Deps>, InvalidInput>,
+    code: ErrorCode,
+  ) => Promise<void>;
   /** Errors after the objects of the path and the session of the body were found: then the audit line names them. */
   errorsAfterLookup?: ErrorCode[];
 };
 
-export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
+/** `Deps`: what the use case of the route needs. */
+export type RouteInput<Params, Query, Body, Of extends Scope = Scope, Deps = unknown> = {
   params: Infer<Params>;
   query: Infer<Query>;
   body: Infer<Body>;
@@ -128,7 +131,7 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
   project: Of extends "project" ? Project : undefined;
   /** The URL by which the caller reached this service, e.g. `http://127.0.0.1:8080`. */
   baseUrl: string;
-  deps: ServiceDeps;
+  deps: Deps;
   log: Logger;
   /** The header `Last-Event-ID`: the id of the last event that the reader of a stream has seen. */
   lastEventId: string | undefined;
@@ -141,20 +144,22 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope> = {
 };
 
 /** The stream of a session that was found by a key or a token (session-routes.ts). Where it begins is settled when this resolves. */
-type StreamOfSession<Query> = (
+type StreamOfSession<Query, Deps> = (
   found: FoundSession,
   asked: { query: Query; lastEventId: string | undefined },
-  deps: ServiceDeps,
+  deps: Deps,
   signal: AbortSignal,
 ) => Promise<AsyncIterable<ServerEvent>>;
 
-type Handlers<Of> = {
-  handle(input: RouteInput<Of, Of, Of>): Promise<Answer>;
-  streamOfSession?: StreamOfSession<Of>;
-};
-
+/** One operation of the API. `Deps`: what its handlers need of the services. */
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes holds routes of every shape
-export type Route = RouteContract<any, any, any> & Handlers<any>;
+export type Route<Deps = any> = RouteContract<any, any, any, any, Deps> & {
+  // Functions, not methods: a route that needs more than the services have is refused by the type checker.
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  handle: (input: RouteInput<any, any, any, any, Deps>) => Promise<Answer>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  streamOfSession?: StreamOfSession<any, Deps>;
+};
 
 /** Whether an answer of this route is kept for repetitions of its request (HTTP-21). */
 export const isRepeatable = ({ method, onlyReads }: Pick<Route, "method" | "onlyReads">): boolean =>
@@ -164,16 +169,21 @@ export const isRepeatable = ({ method, onlyReads }: Pick<Route, "method" | "only
 export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
   Object.values(answers).some(({ events }) => events !== undefined);
 
-/** Defines one operation of the API: its contract, which OpenAPI is also made from, and a handler that calls one use case. */
-export const defineRoute = <
-  Params extends z.ZodType | undefined = undefined,
-  Query extends z.ZodType | undefined = undefined,
-  Body extends z.ZodType | undefined = undefined,
-  const Of extends Scope = Scope,
->(
-  contract: RouteContract<Params, Query, Body, Of>,
-  handle: (input: RouteInput<Params, Query, Body, Of>) => Promise<Answer>,
-): Route => ({ ...contract, handle });
+/**
+ * Returns what defines operations of the API whose use cases need `Deps`: by a contract, which OpenAPI is also made from, and a handler that
+ * calls one use case.
+ */
+export const routesWith =
+  <Deps>() =>
+  <
+    Params extends z.ZodType | undefined = undefined,
+    Query extends z.ZodType | undefined = undefined,
+    Body extends z.ZodType | undefined = undefined,
+    const Of extends Scope = Scope,
+  >(
+    contract: RouteContract<Params, Query, Body, Of, Deps>,
+    handle: (input: RouteInput<Params, Query, Body, Of, Deps>) => Promise<Answer>,
+  ): Route<Deps> => ({ ...contract, handle });
 
 const SessionParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
 
@@ -182,27 +192,29 @@ type StreamContract<Query> = Pick<
   "operationId" | "summary" | "query" | "answers" | "errors" | "resumes"
 > & { /** What follows `/browsers/{id_or_name}/`. */ name: string };
 
-/** Defines a stream of a session's events, for holders of its token too. */
-export const defineSessionStream = <Query extends z.ZodType>(
-  { name, ...contract }: StreamContract<Query>,
-  streamOfSession: StreamOfSession<z.output<Query>>,
-): Route => ({
-  ...defineRoute(
-    {
-      method: "get",
-      path: `/browsers/{id_or_name}/${name}`,
-      tag: "Browsers",
-      scope: "project",
-      permission: "browsers:use",
-      params: SessionParams,
-      ...contract,
-    },
-    async ({ params, query, lastEventId, project, principal, deps, signal }) => {
-      const found = await findUsable(params.id_or_name, { project, principal }, deps);
-      // `Infer` can't tell that there is a schema here.
-      const asked = { query: query as z.output<Query>, lastEventId };
-      return { status: 200, events: await streamOfSession(found, asked, deps, signal) };
-    },
-  ),
-  streamOfSession,
-});
+/** Returns what defines streams of a session's events, for holders of its token too. */
+export const sessionStreamsWith =
+  <Deps>() =>
+  <Query extends z.ZodType>(
+    { name, ...contract }: StreamContract<Query>,
+    streamOfSession: StreamOfSession<z.output<Query>, Deps>,
+  ): Route<Deps & FindUsableDeps> => ({
+    ...routesWith<Deps & FindUsableDeps>()(
+      {
+        method: "get",
+        path: `/browsers/{id_or_name}/${name}`,
+        tag: "Browsers",
+        scope: "project",
+        permission: "browsers:use",
+        params: SessionParams,
+        ...contract,
+      },
+      async ({ params, query, lastEventId, project, principal, deps, signal }) => {
+        const found = await findUsable(params.id_or_name, { project, principal }, deps);
+        // `Infer` can't tell that there is a schema here.
+        const asked = { query: query as z.output<Query>, lastEventId };
+        return { status: 200, events: await streamOfSession(found, asked, deps, signal) };
+      },
+    ),
+    streamOfSession,
+  });

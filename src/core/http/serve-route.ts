@@ -5,7 +5,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { AnswerHolder } from "../../platform/redis/idempotent-answers.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project } from "../projects/projects.ts";
-import type { AppDeps } from "./app-deps.ts";
+import type { AppDeps, HttpServices } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { failedAttempt } from "./failed-attempt.ts";
 import { replayAnswer } from "./idempotent-answer.ts";
@@ -22,6 +22,9 @@ import { fileHeaders, sendFile } from "./send-file.ts";
 import { sendJson } from "./send-json.ts";
 import { eventHeaders, sendEvents } from "./sse.ts";
 import { refuseUnserved } from "./unserved-fields.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: as Route is
+type Input = RouteInput<any, any, any, any, HttpServices>;
 
 /** The status of a request whose caller has hung up, in audit lines. */
 const hungUp = 499;
@@ -73,8 +76,7 @@ const readGiven = async (
   request: Request,
   response: Response,
   { route, signal, enter }: Receiving,
-  // biome-ignore lint/suspicious/noExplicitAny: as Route is
-): Promise<Pick<RouteInput<any, any, any>, "params" | "query" | "body" | "file">> => {
+): Promise<Pick<Input, "params" | "query" | "body" | "file">> => {
   const { given, file } = await receiveBody(request, response, { route, signal, enter });
   refuseUnserved(route.operationId, given, request.query);
   const ignored = ignoredFields(route.body, given);
@@ -110,8 +112,7 @@ const readInput = async (
     log,
     facts,
   }: { route: Route; deps: AppDeps; signal: AbortSignal; log: Logger; facts: AuditFacts },
-  // biome-ignore lint/suspicious/noExplicitAny: as Route is
-): Promise<RouteInput<any, any, any>> => {
+): Promise<Input> => {
   const { config, callerLimits } = deps.services;
   const principal = authenticated(request, deps.services);
   noteCaller(facts, { principal });
@@ -171,12 +172,7 @@ const requireAllowed = (headers: Request["headers"], services: AppDeps["services
  * Runs the handler. An answer that can be taken back may have taken long, because its caller had to wait: a key that was deleted
  * or lost the permission meanwhile gets nothing (AUTH-15), nor does one whose project was archived (PROJECT-12). Throws as `requireAllowed`.
  */
-const handle = async (
-  { headers }: Request,
-  // biome-ignore lint/suspicious/noExplicitAny: as Route is
-  input: RouteInput<any, any, any>,
-  route: Route,
-): Promise<Answer> => {
+const handle = async ({ headers }: Request, input: Input, route: Route): Promise<Answer> => {
   const answer = await route.handle(input);
   if (!answer.undelivered) return answer;
   try {
@@ -187,9 +183,7 @@ const handle = async (
     throw error;
   }
 };
-
-// biome-ignore lint/suspicious/noExplicitAny: as Route is
-const answerHolders = ({ principal, project }: RouteInput<any, any, any>, { services }: AppDeps): AnswerHolder[] => {
+const answerHolders = ({ principal, project }: Input, { services }: AppDeps): AnswerHolder[] => {
   const { key, project: ofProject } = services.config.callers.keptAnswerBytes;
   const holder = { id: `key/${principal.keyId}`, mostBytes: key };
   return project ? [holder, { id: `project/${project.id}`, mostBytes: ofProject }] : [holder];
@@ -197,8 +191,7 @@ const answerHolders = ({ principal, project }: RouteInput<any, any, any>, { serv
 
 const answerOf = async (
   request: Request,
-  // biome-ignore lint/suspicious/noExplicitAny: as Route is
-  input: RouteInput<any, any, any>,
+  input: Input,
   { route, deps, facts }: { route: Route; deps: AppDeps; facts: AuditFacts },
 ): Promise<Answer> => {
   const key = request.headers["idempotency-key"];
@@ -256,10 +249,9 @@ const send = async (sending: Sending, { status, body, file, events, headers = {}
 
 /** What only reads is refused when too much is under way to its caller; what has changed something is told of. */
 const entering =
-  // biome-ignore lint/suspicious/noExplicitAny: as Route is
-    ({ principal, project }: RouteInput<any, any, any>, { method }: Route, { services }: AppDeps) =>
-    (bytes: number): (() => void) =>
-      services.callerLimits.enterAnswer({ keyId: principal.keyId, projectId: project?.id }, bytes, method === "get");
+  ({ principal, project }: Input, { method }: Route, { services }: AppDeps) =>
+  (bytes: number): (() => void) =>
+    services.callerLimits.enterAnswer({ keyId: principal.keyId, projectId: project?.id }, bytes, method === "get");
 
 /** The Express handler of a route. `deps.stopping` ends waiting requests with its reason, `deps.draining` streams. */
 export const serveRoute =
@@ -277,8 +269,7 @@ export const serveRoute =
     const mayRead = (): void => requireAllowed(request.headers, deps.services, route);
     const facts = factsOf(response);
     facts.isHeld = true;
-    // biome-ignore lint/suspicious/noExplicitAny: as Route is
-    let input: RouteInput<any, any, any> | undefined;
+    let input: Input | undefined;
     let status = hungUp;
     try {
       input = await readInput(request, response, { route, deps, signal, log, facts });

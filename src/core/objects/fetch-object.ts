@@ -1,12 +1,13 @@
 /** Fetches the objects of a project by id (`metadata.name`), else by name. Objects that are being deleted count as gone. */
+
 import { AppError } from "../../platform/base/errors.ts";
 import { byAge, wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { KubeObject } from "../../platform/kube/objects.ts";
 import type { ResourceType } from "../../platform/kube/resource-type.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 
 type Named = KubeObject & { spec: { name?: string | undefined } };
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** Where the objects of a project are. */
 type Place = { namespace: string };

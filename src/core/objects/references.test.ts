@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import type { ServiceDeps } from "../../cmd/service-deps.ts";
 import { browserKind } from "../model/browsers/browser.ts";
 import { browserPoolKind } from "../model/pools/browser-pool.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { requireUnused } from "./references.ts";
 
 const metadata = (name: string) => ({

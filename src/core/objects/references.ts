@@ -3,7 +3,9 @@
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
 import { fromWire, type Wire } from "../../platform/kinds/wire.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { wireProblems } from "../../platform/rules/problem.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { parseLease } from "../leases/lease-store.ts";
 import { requestOf } from "../leases/records.ts";
 import { BrowserSpec, browserKind, isOver } from "../model/browsers/browser.ts";
@@ -17,11 +19,10 @@ import {
   refersTo,
 } from "../model/settings/references.ts";
 import { Telemetry } from "../model/settings/telemetry.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { fetchObject, fetchObjects } from "./fetch-object.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
-type LeaseDeps = Pick<ServiceDeps, "kube" | "store">;
+type Deps = { kube: Kube };
+type LeaseDeps = { kube: Kube; store: LeaseStore };
 type Place = { namespace: string };
 
 /** The settings of pools, and those of browsers that pools don't have: for the paths of both. */

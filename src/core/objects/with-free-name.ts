@@ -1,8 +1,9 @@
 import { AppError } from "../../platform/base/errors.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { KubeObject } from "../../platform/kube/objects.ts";
 import type { ResourceType } from "../../platform/kube/resource-type.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { fetchObjects } from "./fetch-object.ts";
 
 type Named = KubeObject & { spec: { name?: string | undefined } };
@@ -17,7 +18,7 @@ type Wanted = { name: string; what: string; project: { namespace: string }; ownI
 export const withFreeName = <T, O extends Named>(
   kind: ResourceType<O>,
   { name, what, project, ownId }: Wanted,
-  deps: Pick<ServiceDeps, "kube" | "locks">,
+  deps: { kube: Kube; locks: Locks },
   work: () => Promise<T>,
 ): Promise<T> =>
   deps.locks.hold([what, project.namespace, name], async () => {

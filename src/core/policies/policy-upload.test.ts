@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import type { ServiceDeps } from "../../cmd/service-deps.ts";
 import { AppError, unavailable } from "../../platform/base/errors.ts";
 import { createLogger } from "../../platform/base/log.ts";
 import type { ConfigMap, Ref } from "../../platform/kube/objects.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { maxInlinePolicyBytes, maxPartBytes } from "./policy-parts.ts";
 import { createPolicyUpload } from "./policy-upload.ts";
 

@@ -7,16 +7,18 @@
  */
 
 import { AppError } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { NamespacedRef, Ref } from "../../platform/kube/objects.ts";
 import { configMaps } from "../../platform/kube/resource-type.ts";
+import type { Config } from "../config/config.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../model/pools/browser-pool.ts";
 import { policyPartPrefix } from "../model/settings/pool-policy.ts";
 import { newId } from "../objects/new-id.ts";
 import { requireBytes } from "../objects/project-quota.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { type ChromePolicy, maxInlinePolicyBytes, maxPartBytes, packPolicy } from "./policy-parts.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "config" | "log">;
+type Deps = { config: Config; kube: Kube; log: Logger };
 
 const isLarge = (policy: ChromePolicy): boolean => Buffer.byteLength(JSON.stringify(policy)) > maxInlinePolicyBytes;
 

@@ -1,5 +1,4 @@
 import { AppError } from "../../platform/base/errors.ts";
-import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project, Projects } from "./projects.ts";
 
 /** The project by id or name, also an archived one. Throws `project_not_found`. */
@@ -9,10 +8,13 @@ export const cachedProject = (idOrName: string, { projects }: { projects: Projec
   return project;
 };
 
+/** What a key is for. */
+type KeyScope = { scope: { kind: "organization" } | { kind: "project"; projectId: string } };
+
 /** Like `cachedProject`, but a key of one project gets `forbidden` for every other id or name, even one that does not exist. */
 export const cachedVisibleProject = (
   idOrName: string,
-  { scope }: Principal,
+  { scope }: KeyScope,
   { projects }: { projects: Projects },
 ): Project => {
   if (scope.kind === "project" && projects.find(idOrName)?.id !== scope.projectId)

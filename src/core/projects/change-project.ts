@@ -1,8 +1,9 @@
 import { AppError } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { namespaces } from "../../platform/kube/resource-type.ts";
 import { changeObject } from "../objects/change-object.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { type Project, projectAnnotations, readProject } from "./project-namespace.ts";
+import type { Projects } from "./projects.ts";
 
 type ProjectChange = { labels?: Record<string, string | null>; annotations?: Record<string, string | null> };
 
@@ -12,7 +13,7 @@ type ProjectChange = { labels?: Record<string, string | null>; annotations?: Rec
  */
 export const changeProject = async (
   { id, namespace }: Project,
-  { kube, projects }: Pick<ServiceDeps, "kube" | "projects">,
+  { kube, projects }: { kube: Kube; projects: Projects },
   change: (current: Project) => ProjectChange,
 ): Promise<Project> => {
   const gone = (): AppError => new AppError("project_not_found", `no project ${id}`);

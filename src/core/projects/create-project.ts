@@ -1,14 +1,15 @@
 import { adoptLabel, projectLabel } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { namespaces } from "../../platform/kube/resource-type.ts";
 import { newId } from "../objects/new-id.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { requireFreeProjectName } from "./project-name.ts";
 import { type Project, projectAnnotations, projectStatusLabel, readProject } from "./project-namespace.ts";
+import type { Projects } from "./projects.ts";
 
 /** Creates an active project with its own namespace. Throws `name_taken`. */
 export const createProject = async (
   { name }: { name: string },
-  { kube, projects }: Pick<ServiceDeps, "kube" | "projects">,
+  { kube, projects }: { kube: Kube; projects: Projects },
 ): Promise<Project> => {
   await requireFreeProjectName(kube, name);
   const id = newId();

@@ -3,13 +3,14 @@ import { wireName } from "../../platform/kinds/identity.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { KubeObject } from "../../platform/kube/objects.ts";
 import { namespaces, type ResourceType } from "../../platform/kube/resource-type.ts";
+import type { Config } from "../config/config.ts";
 import { type Browser, browserKind, isOver } from "../model/browsers/browser.ts";
 import { browserPoolKind } from "../model/pools/browser-pool.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { cachedProject, isDefaultProject } from "./cached-project.ts";
 import { type Project, projectStatusLabel } from "./project-namespace.ts";
+import type { Projects } from "./projects.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "projects" | "config" | "contents">;
+type Deps = { config: Config; contents: readonly ProjectContents[]; kube: Kube; projects: Projects };
 
 /** How many of the remaining objects a message names. */
 const namedAtMost = 5;

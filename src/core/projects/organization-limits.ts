@@ -1,9 +1,9 @@
 import { invalidInput } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { Namespace } from "../../platform/kube/objects.ts";
 import { namespaces } from "../../platform/kube/resource-type.ts";
-import type { Limits } from "../config/config.ts";
+import type { Config, Limits } from "../config/config.ts";
 import { boundedCap, defaultCapAnnotation, readCap } from "../model/settings/session-caps.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 
 export type OrganizationLimits = {
   /** Limit for the browsers of all projects together, pooled and on demand, from the configuration. */
@@ -18,7 +18,7 @@ export type OrganizationUse = { authConnections: number; vaults: number };
 /** Least time between two checks of a login, s: a limit of the service that the organization's limits tell. */
 export const minHealthCheckSeconds = 300;
 
-type Deps = Pick<ServiceDeps, "kube" | "config">;
+type Deps = { config: Config; kube: Kube };
 
 const limitsOf = (
   namespace: Namespace | undefined,

@@ -1,7 +1,8 @@
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { cachedProject } from "./cached-project.ts";
 import { changeProject } from "./change-project.ts";
 import { type Project, projectAnnotations } from "./project-namespace.ts";
+import type { Projects } from "./projects.ts";
 
 /** 0 and null remove a cap; undefined keeps it. */
 type ProjectLimitsUpdate = {
@@ -22,7 +23,7 @@ export const projectSessionLimit = (
 export const updateProjectLimits = async (
   idOrName: string,
   update: ProjectLimitsUpdate,
-  deps: Pick<ServiceDeps, "kube" | "projects">,
+  deps: { kube: Kube; projects: Projects },
 ): Promise<Project> => {
   const project = cachedProject(idOrName, deps);
   const annotations: Record<string, string | null> = {};

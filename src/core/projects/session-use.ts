@@ -1,12 +1,24 @@
 import { refusalIn } from "../../platform/kinds/conditions.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { NamespacedObject } from "../../platform/kube/objects.ts";
+import type { Config } from "../config/config.ts";
 import { type Browser, isOver } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import { presentSize, promisedSize } from "../model/pools/pool-size.ts";
 import type { SessionCounts, SessionUse } from "../model/sessions/session-room.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { fetchOrganizationLimits } from "./organization-limits.ts";
 import { projectSessionLimit } from "./project-limits.ts";
 import type { Project } from "./projects.ts";
+
+/** What counting sessions needs. */
+export type SessionUseDeps = {
+  browsers: WatchedObjects<Browser>;
+  config: Config;
+  kube: Kube;
+  pools: WatchedObjects<BrowserPool>;
+  setAside: string | undefined;
+};
 
 /** Objects of this age may be reserved still (src/core/reservations/session-room.ts), ms; clocks may differ by the rest. */
 const mayBeReservedMs = 60_000;
@@ -15,11 +27,10 @@ const mayBeReservedMs = 60_000;
 const runs = (browser: Browser): boolean =>
   !isOver(browser) && (browser.status?.pod !== undefined || !refusalIn(browser.status?.conditions));
 
-type Deps = Pick<ServiceDeps, "kube" | "config" | "browsers" | "pools" | "analysisSettings">;
+type Deps = SessionUseDeps;
 
 /** Browsers of trials run on capacity of their own. */
-const isCallers = ({ metadata }: Browser, { analysisSettings }: Deps): boolean =>
-  metadata.namespace !== analysisSettings?.namespace;
+const isCallers = ({ metadata }: Browser, { setAside }: Deps): boolean => metadata.namespace !== setAside;
 
 const countsOf = ({ namespace }: Project, { pools, browsers }: Deps): SessionCounts => {
   const isHere = ({ metadata }: NamespacedObject): boolean => metadata.namespace === namespace;
@@ -44,7 +55,13 @@ export const sessionUse = async (project: Project, deps: Deps): Promise<SessionU
 export const reservedPool = ({ name, size }: { name: string; size: number }): string => `${name}:${size}`;
 
 /** The ids of what the copies show and what may be reserved still. */
-export const countedSessions = ({ browsers, pools }: Pick<ServiceDeps, "browsers" | "pools">): string[] => {
+export const countedSessions = ({
+  browsers,
+  pools,
+}: {
+  browsers: WatchedObjects<Browser>;
+  pools: WatchedObjects<BrowserPool>;
+}): string[] => {
   const sinceMs = Date.now() - mayBeReservedMs;
   const young = browsers.list().filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") > sinceMs);
   return [

@@ -1,13 +1,15 @@
 import { AppError } from "../../platform/base/errors.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Config } from "../config/config.ts";
 import { cachedProject, isDefaultProject } from "./cached-project.ts";
 import { changeProject } from "./change-project.ts";
 import { requireFreeProjectName } from "./project-name.ts";
 import { type Project, projectAnnotations, projectStatusLabel } from "./project-namespace.ts";
+import type { Projects } from "./projects.ts";
 
 type ProjectUpdate = { name?: string | undefined; status?: Project["status"] | undefined };
 
-type Deps = Pick<ServiceDeps, "kube" | "projects" | "config">;
+type Deps = { config: Config; kube: Kube; projects: Projects };
 
 const requireAllowed = (project: Project, { name, status }: ProjectUpdate, deps: Deps): void => {
   if (!isDefaultProject(project, deps)) return;

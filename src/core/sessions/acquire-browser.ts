@@ -2,12 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
 import { fromWire } from "../../platform/kinds/wire.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
 import { wireProblems } from "../../platform/rules/problem.ts";
 import type { Config } from "../config/config.ts";
 import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
-import type { AcquireResult } from "../metrics/api-metrics.ts";
+import type { AcquireResult, ApiMetrics } from "../metrics/api-metrics.ts";
+import type { ReportOf } from "../model/browsers/on-demand-request.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import { defaultAcquireTimeoutSeconds, type Fill } from "../model/pools/fill-pacing.ts";
 import { largestSize } from "../model/pools/pool-size.ts";
@@ -19,9 +21,11 @@ import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
 import { newSessionId } from "../objects/session-id.ts";
 import { cachedOrFetchedPool } from "../pools/api/fetch-pool.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
+import type { HandOutDeps } from "./serve-from-pool.ts";
+import type { SessionAnswerDeps } from "./session-answer.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startFailureOfPool } from "./start-failure.ts";
 
@@ -37,7 +41,10 @@ type AcquireInput = {
 /** Time after which a caller that found no place in the queue may try again, s. */
 const queueRetrySeconds = 1;
 
-const queueIsFull = (hasPlace: boolean, { config, callerLimits }: ServiceDeps): AppError => {
+const queueIsFull = (
+  hasPlace: boolean,
+  { config, callerLimits }: { callerLimits: CallerLimits; config: Config },
+): AppError => {
   const { key, project } = config.callers.waitingAcquires;
   const message = hasPlace
     ? `${project} callers wait for a browser of this pool already; wait for their answers`
@@ -74,7 +81,7 @@ const sessionRequest = (
 const checkTelemetry = async (
   pool: BrowserPool,
   { request, project }: AcquireInput,
-  deps: ServiceDeps,
+  deps: { kube: Kube },
 ): Promise<void> => {
   if (!request.telemetry) return;
   const telemetry = fromWire(Telemetry, request.telemetry);
@@ -83,14 +90,14 @@ const checkTelemetry = async (
   await requireReferences(referencesOf({ telemetry }), project, deps);
 };
 
-const reportOf = ({ spec }: BrowserPool, { request, project }: AcquireInput, deps: ServiceDeps) =>
+const reportOf = ({ spec }: BrowserPool, { request, project }: AcquireInput, deps: { reportOf: ReportOf }) =>
   request.report_outcome ? deps.reportOf(spec, project.namespace) : undefined;
 
 const results = { held: "granted", timeout: "timeout", full: "refused", draining: "refused" } as const;
 
 const measured = async (
   work: () => Promise<Acquired>,
-  { metrics }: ServiceDeps,
+  { metrics }: { metrics: ApiMetrics },
   signal: AbortSignal,
 ): Promise<Acquired> => {
   const startMs = performance.now();
@@ -113,7 +120,7 @@ const measured = async (
 const prepareAnswer = (
   lease: LeaseRecord,
   baseUrl: string,
-  deps: ServiceDeps,
+  deps: SessionAnswerDeps,
   signal: AbortSignal,
 ): Promise<Session> => {
   const answer = nextTurn().then(() => retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal));
@@ -128,7 +135,7 @@ const prepareAnswer = (
  */
 export const acquireBrowser = async (
   input: AcquireInput,
-  deps: ServiceDeps,
+  deps: HandOutDeps & { callerLimits: CallerLimits; kube: Kube; metrics: ApiMetrics },
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
   const { idOrName, request, project, keyId, baseUrl } = input;

@@ -1,13 +1,30 @@
+import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { AppError } from "../../platform/base/errors.ts";
 import type { AgentPlace } from "../leases/agent/agent-call.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { type LeaseRecord, requestOf } from "../leases/records.ts";
+import type { Browser } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { refuseWhileRecovering } from "../pools/api/refuse-while-recovering.ts";
 import { readOnlyView, sessionHeader, viewHeader } from "../protocol/agent-api.ts";
+import type { AgentKeys } from "../protocol/agent-key.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../protocol/agent-key.ts";
 import type { UpgradePath } from "../protocol/agent-proof.ts";
+import type { AgentTokens } from "../protocol/agent-token.ts";
 import { type SessionClaims, verifyLiveViewToken, verifySessionToken } from "../protocol/session-token.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+
+/** What finding the session of a token, and its agent, needs. */
+export type AuthorizeSessionDeps = {
+  agentKeys: AgentKeys;
+  agentTokens: AgentTokens;
+  browsers: WatchedObjects<Browser>;
+  pools: WatchedObjects<BrowserPool>;
+  signingKey: KeyObject;
+  store: LeaseStore;
+  verifyKey: KeyObject;
+};
 
 /**
  * The agent of a session, the path there, the headers that it requires on the upgrade, and the session's project. `isGenuine`: whether
@@ -20,11 +37,6 @@ export type SessionTarget = {
   projectId: string;
   isGenuine(answer: UpgradeAnswer): boolean;
 };
-
-type AuthorizeSessionDeps = Pick<
-  ServiceDeps,
-  "store" | "pools" | "browsers" | "agentTokens" | "agentKeys" | "verifyKey" | "signingKey"
->;
 
 export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
 

@@ -2,8 +2,11 @@ import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { refusalIn, startFailureIn } from "../../platform/kinds/conditions.ts";
 import { drainFinalizer } from "../../platform/kinds/finalizers.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../model/browsers/browser.ts";
 import { createBrowser as newBrowser } from "../model/browsers/browser-create.ts";
 import type { CreateBrowser } from "../model/browsers/browser-wire.ts";
@@ -15,11 +18,15 @@ import { type Reference, referencesOf } from "../model/settings/references.ts";
 import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
+import type { PoolRoomDeps } from "../pools/api/pool-checks.ts";
 import type { Project } from "../projects/projects.ts";
 import { countedSessions, sessionUse } from "../projects/session-use.ts";
+import type { SessionNames } from "../reservations/session-names.ts";
 import type { Reservation } from "../reservations/session-room.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { AbandonedBrowsers } from "./abandoned-browsers.ts";
 import type { HandedOut } from "./hand-out.ts";
+import type { HandOutDeps } from "./serve-from-pool.ts";
 import { serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { reserveSessionName } from "./session-name.ts";
@@ -34,7 +41,7 @@ const referencesAsGiven = ({ proxy }: CreateBrowser, spec: BrowserSpec): Referen
     proxy?.id && reference.path[0] === "proxyId" ? { ...reference, path: ["proxy", "id"] } : reference,
   );
 
-const noRoom = (message: string, { metrics }: ServiceDeps): AppError => {
+const noRoom = (message: string, { metrics }: { metrics: ApiMetrics }): AppError => {
   metrics.limited.inc({ limit: "sessions" });
   return new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
 };
@@ -43,7 +50,11 @@ const noRoom = (message: string, { metrics }: ServiceDeps): AppError => {
  * Reserves room for the browser of this name in the project and the organization; returns how to give it back. Throws
  * `too_many_requests`.
  */
-const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): Promise<() => Promise<void>> => {
+const reserveRoom = async (
+  name: string,
+  project: Project,
+  deps: PoolRoomDeps & { metrics: ApiMetrics },
+): Promise<() => Promise<void>> => {
   const use = await sessionUse(project, deps);
   const room = onDemandRoom(use);
   if (room.project === 0 || room.organization === 0) throw noRoom(noOnDemandRoom(use, room), deps);
@@ -60,7 +71,7 @@ const reserveRoom = async (name: string, project: Project, deps: ServiceDeps): P
 };
 
 /** Aborted when the operator reports that the browser is refused, failed, ended or can't be made, or when the object is deleted. */
-const failureOf = (made: Browser, deps: ServiceDeps): StartFailure => {
+const failureOf = (made: Browser, deps: { browsers: WatchedObjects<Browser>; metrics: ApiMetrics }): StartFailure => {
   const failed = new AbortController();
   const { uid } = made.metadata;
   const look = (browser: Browser): void => {
@@ -82,7 +93,12 @@ const failureOf = (made: Browser, deps: ServiceDeps): StartFailure => {
 /** Deletes the browser, its name and its session, in the background what fails at first. */
 const undo = async (
   browser: Browser,
-  { kube, names, abandonedSessions, abandonedBrowsers }: ServiceDeps,
+  {
+    kube,
+    names,
+    abandonedSessions,
+    abandonedBrowsers,
+  }: { abandonedBrowsers: AbandonedBrowsers; abandonedSessions: AbandonedSessions; kube: Kube; names: SessionNames },
   project: Project,
 ): Promise<void> => {
   const { metadata, spec } = browser;
@@ -101,7 +117,7 @@ const undo = async (
  */
 export const createBrowser = async (
   { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },
-  deps: ServiceDeps,
+  deps: HandOutDeps & PoolRoomDeps & { abandonedBrowsers: AbandonedBrowsers; metrics: ApiMetrics },
   signal: AbortSignal,
 ): Promise<HandedOut> => {
   const created = newBrowser(request);

@@ -3,12 +3,14 @@
  * pool; the merge takes from each only as much as the reader wants. A session of an on-demand browser has its end time in the
  * browser's status, which this process has in memory anyway.
  */
-import type { EndedEntry } from "../leases/ended-leases.ts";
+
+import type { EndedEntry, EndedLeases } from "../leases/ended-leases.ts";
 import type { EndedLease } from "../leases/records.ts";
 import { type Browser, isOver } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { browsersOf, poolsOf, poolsOfSession } from "../pools/api/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 
 type Place = EndedEntry & { poolUid: string };
 
@@ -21,7 +23,7 @@ type Source = {
   before(beforeMs: number, part: Part): Place[] | Promise<Place[]>;
 };
 
-type EndedDeps = Pick<ServiceDeps, "pools" | "browsers" | "endedLeases">;
+type EndedDeps = { browsers: WatchedObjects<Browser>; endedLeases: EndedLeases; pools: WatchedObjects<BrowserPool> };
 
 /** Later than every end, ms. */
 const endOfTimeMs = 8.64e15;

@@ -1,12 +1,29 @@
 import { AppError } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
+import type { NamesWhole } from "../leases/names-whole.ts";
 import type { AnyLease } from "../leases/records.ts";
 import { type Browser, browserKind } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import { fetchObject } from "../objects/fetch-object.ts";
 import { isId } from "../objects/new-id.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { type LeaseOwner, liveOwnersOf, poolsOfSession } from "../pools/api/lease-owners.ts";
 import { refuseWhileNamesAreRecovered, refuseWhileRecovering } from "../pools/api/refuse-while-recovering.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { SessionNames } from "../reservations/session-names.ts";
+
+/** What finding a session needs. */
+export type FindSessionDeps = {
+  browsers: WatchedObjects<Browser>;
+  callerLimits: CallerLimits;
+  kube: Kube;
+  names: SessionNames;
+  namesWhole: NamesWhole;
+  pools: WatchedObjects<BrowserPool>;
+  store: LeaseStore;
+};
 
 export type FoundSession = { lease: AnyLease; poolUid: string };
 
@@ -14,7 +31,11 @@ export type FoundSession = { lease: AnyLease; poolUid: string };
  * The on-demand browser with this id that this replica's watch does not show yet. One from YAML may have any id; names that nobody has
  * look like one, so a flood of them costs the API server a few requests only.
  */
-const fetchBrowser = async (id: string, project: Project, deps: ServiceDeps): Promise<Browser | undefined> =>
+const fetchBrowser = async (
+  id: string,
+  project: Project,
+  deps: { callerLimits: CallerLimits; kube: Kube },
+): Promise<Browser | undefined> =>
   isId(id) || deps.callerLimits.mayLookFor(project.id) ? fetchObject(browserKind, { id, project }, deps) : undefined;
 
 type Lookup = (poolUid: string) => Promise<AnyLease | undefined>;
@@ -42,8 +63,11 @@ const refuseUnstarted = ({ metadata, status }: Browser): void => {
 };
 
 /** The pool or browser with this uid. */
-const ownersWith = (uid: string, project: Project, deps: ServiceDeps): LeaseOwner[] =>
-  liveOwnersOf(project, deps).filter(({ metadata }) => metadata.uid === uid);
+const ownersWith = (
+  uid: string,
+  project: Project,
+  deps: { browsers: WatchedObjects<Browser>; pools: WatchedObjects<BrowserPool> },
+): LeaseOwner[] => liveOwnersOf(project, deps).filter(({ metadata }) => metadata.uid === uid);
 
 /** A session that has ended, if the caller wants such; else it throws `not_found`. */
 const answerEnded = (idOrName: string, found: FoundSession, includeEnded: boolean): FoundSession => {
@@ -59,7 +83,7 @@ const answerEnded = (idOrName: string, found: FoundSession, includeEnded: boolea
 export const findSession = async (
   idOrName: string,
   { project, includeEnded = false }: { project: Project; includeEnded?: boolean },
-  deps: ServiceDeps,
+  deps: FindSessionDeps,
 ): Promise<FoundSession> => {
   const known = deps.browsers.get({ namespace: project.namespace, name: idOrName });
   const pools = poolsOfSession(idOrName, project, deps);
@@ -87,7 +111,14 @@ type Sought = { project: Project; includeEnded: boolean; known: Browser | undefi
 const findOnDemand = async (
   idOrName: string,
   { project, includeEnded, known, owners }: Sought,
-  deps: ServiceDeps,
+  deps: {
+    browsers: WatchedObjects<Browser>;
+    callerLimits: CallerLimits;
+    kube: Kube;
+    namesWhole: NamesWhole;
+    pools: WatchedObjects<BrowserPool>;
+    store: LeaseStore;
+  },
 ): Promise<FoundSession> => {
   // The id of a pool's session is none of an on-demand browser.
   const onDemand = known ?? (owners.length > 0 ? undefined : await fetchBrowser(idOrName, project, deps));

@@ -1,8 +1,16 @@
 /** How a browser of a pool goes to a caller: under a name, if one is wanted, and so that it can be taken back. */
+import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { SessionNames } from "../reservations/session-names.ts";
 import { reserveSessionName } from "./session-name.ts";
+
+/** Collects the telemetry of a session in the background, where its settings ask for that. */
+export type SessionCollector = {
+  collect(session: { poolUid: string; session: string }): void;
+  /** The same; resolves when this replica or another one has begun. */
+  ensure(session: { poolUid: string; session: string }): Promise<void>;
+};
 
 export type HandedOut = {
   session: Session;
@@ -16,7 +24,7 @@ type SessionOwner = { poolUid: string; session: string };
 export const answerHeld = async (
   prepared: Promise<Session> | undefined,
   { poolUid, session }: SessionOwner,
-  deps: Pick<ServiceDeps, "abandonedSessions">,
+  deps: { abandonedSessions: AbandonedSessions },
   signal: AbortSignal,
 ): Promise<Session | undefined> => {
   try {
@@ -37,7 +45,7 @@ export const answerHeld = async (
 export const handOut = async (
   { owner, name, project }: { owner: SessionOwner; name: string | undefined; project: Project },
   acquire: () => Promise<Session | undefined>,
-  deps: Pick<ServiceDeps, "names" | "abandonedSessions" | "telemetry">,
+  deps: { abandonedSessions: AbandonedSessions; names: SessionNames; telemetry: { collector: SessionCollector } },
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
   const reserveName = () => reserveSessionName(name, { owner, projectId: project.id }, deps, signal);

@@ -1,9 +1,9 @@
 import { fromWire, type Wire } from "../../platform/kinds/wire.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
 import type { SessionConfig } from "../model/settings/browser-config.ts";
 import { Telemetry } from "../model/settings/telemetry.ts";
 import { mergeTelemetry } from "../model/settings/telemetry-merge.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { configOf } from "./session-config.ts";
 
 /** The telemetry settings that a lease was asked for with, if it was. */
@@ -25,5 +25,5 @@ export const telemetryOf = (config: SessionConfig | undefined, request: SessionR
 export const sessionTelemetry = async (
   lease: AnyLease,
   poolUid: string,
-  deps: Pick<ServiceDeps, "store">,
+  deps: { store: LeaseStore },
 ): Promise<Telemetry | undefined> => telemetryOf(await configOf(lease, poolUid, deps), requestOf(lease));

@@ -1,7 +1,11 @@
+import type { EndedLeases } from "../leases/ended-leases.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import type { AnyLease, LeaseRecord, SessionRequest } from "../leases/records.ts";
+import type { Browser } from "../model/browsers/browser.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { liveOwnersOf } from "../pools/api/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { endedOf, endedPage, searchEnded } from "./ended-sessions.ts";
 
 export type SessionFilter = {
@@ -14,7 +18,12 @@ export type SessionFilter = {
 type SessionPage = { leases: AnyLease[]; hasMore: boolean; isCut: boolean };
 
 type Paging = { offset: number; limit: number };
-type ListDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "endedLeases">;
+type ListDeps = {
+  browsers: WatchedObjects<Browser>;
+  endedLeases: EndedLeases;
+  pools: WatchedObjects<BrowserPool>;
+  store: LeaseStore;
+};
 type Matches = (lease: AnyLease) => boolean;
 
 /** Undefined: every session matches, so that none has to be read to know that. */

@@ -3,11 +3,12 @@
  * but for those with vaults: what is filled there can be read by whoever drives or watches the browser, so they need `vaults:fill`, as their
  * creation does. Ending a session shows nothing of it, and needs `browsers:use` alone.
  */
+
 import { AppError } from "../../platform/base/errors.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import { type AnyLease, requestOf } from "../leases/records.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { FindSessionDeps } from "./find-session.ts";
 import { type FoundSession, findSession } from "./find-session.ts";
 
 const hasVaults = (lease: Pick<AnyLease, "request">): boolean => {
@@ -21,11 +22,13 @@ export const mayUse = (lease: Pick<AnyLease, "request">, { permissions }: Pick<P
 
 export type UserOf = { project: Project; principal: Pick<Principal, "permissions">; includeEnded?: boolean };
 
+export type FindUsableDeps = FindSessionDeps;
+
 /** A session that this key may use. Throws as `findSession`, and `forbidden`. */
 export const findUsable = async (
   idOrName: string,
   { project, principal, includeEnded = false }: UserOf,
-  deps: ServiceDeps,
+  deps: FindUsableDeps,
 ): Promise<FoundSession> => {
   const found = await findSession(idOrName, { project, includeEnded }, deps);
   if (!mayUse(found.lease, principal))

@@ -1,9 +1,11 @@
 import { AppError, unavailable } from "../../platform/base/errors.ts";
-import type { OpenedStream } from "../leases/agent/agent-stream.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { AgentStreams, OpenedStream } from "../leases/agent/agent-stream.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
+import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { FoundSession } from "./find-session.ts";
 
-type Deps = Pick<ServiceDeps, "agentStreams" | "callerLimits" | "log" | "store">;
+type Deps = { agentStreams: AgentStreams; callerLimits: CallerLimits; log: Logger; store: LeaseStore };
 
 const isOver = async ({ lease, poolUid }: FoundSession, { store }: Deps): Promise<boolean> =>
   (await store.lease(poolUid, lease.session)) === undefined;

@@ -2,6 +2,9 @@
 
 import { AppError } from "../../platform/base/errors.ts";
 import type { Selector } from "../../platform/kinds/selector.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Config } from "../config/config.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { requestOf, type SessionRequest } from "../leases/records.ts";
 import type { RunningChange } from "../model/browsers/browser-update.ts";
 import { referencesOf, resolveReferences } from "../model/settings/references.ts";
@@ -10,8 +13,7 @@ import { requireFeatures } from "../objects/require-features.ts";
 import type { Project } from "../projects/projects.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
 import type { ParentProxy } from "../protocol/browser-setup.ts";
-import type { ServiceDeps } from "../service-deps.ts";
-import type { StoredArchive } from "../setups/referents.ts";
+import type { Referents, StoredArchive } from "../setups/referents.ts";
 import type { FoundSession } from "./find-session.ts";
 import { configOf } from "./session-config.ts";
 
@@ -29,7 +31,7 @@ const nameOf = ({ id, name }: Partial<Selector>): string => name ?? id ?? "";
 export const refuseSecondProfile = async (
   { lease, poolUid }: FoundSession,
   { profile }: Pick<RunningChange, "profile">,
-  deps: ServiceDeps,
+  deps: { store: LeaseStore },
 ): Promise<void> => {
   if (!profile) return;
   const { changed } = requestOf(lease);
@@ -46,7 +48,7 @@ export const planChange = async (
   change: RunningChange,
   found: FoundSession,
   project: Project,
-  deps: ServiceDeps,
+  deps: { config: Config; kube: Kube; referents: Referents; store: LeaseStore },
 ): Promise<PlannedChange> => {
   const { viewport, profile, proxyId } = change;
   requireFeatures({ ...(proxyId && { proxyId }) }, deps);

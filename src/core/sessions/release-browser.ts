@@ -1,18 +1,32 @@
 import { AppError } from "../../platform/base/errors.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { AgentClient } from "../leases/agent/agent-client.ts";
 import { freeName } from "../leases/free-name.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf } from "../leases/records.ts";
 import { type Release, releaseLease } from "../leases/release-lease.ts";
+import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { ReleaseBrowser } from "../model/sessions/session-wire.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { fetchPool } from "../pools/api/fetch-pool.ts";
 import { poolsOf } from "../pools/api/lease-owners.ts";
 import { refuseWhileRecovering } from "../pools/api/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { SessionNames } from "../reservations/session-names.ts";
+
+/** What ending a session needs. */
+export type EndSessionDeps = {
+  agents: AgentClient;
+  names: SessionNames;
+  returningBrowsers: ReturningBrowsers;
+  store: LeaseStore;
+};
 
 /** Ends a session and frees its name; returns undefined when the session is not active (any more). */
-export const endSession = async (ended: Release, deps: ServiceDeps): Promise<AnyLease | undefined> => {
+export const endSession = async (ended: Release, deps: EndSessionDeps): Promise<AnyLease | undefined> => {
   const lease = await releaseLease(ended, deps);
   if (!lease) return undefined;
   await freeName(deps.names, ended.poolUid, lease);
@@ -20,7 +34,11 @@ export const endSession = async (ended: Release, deps: ServiceDeps): Promise<Any
 };
 
 /** The pools with this id or name, also those that are being deleted: their sessions can still be released. */
-const matchingPools = async (idOrName: string, project: Project, deps: ServiceDeps): Promise<BrowserPool[]> => {
+const matchingPools = async (
+  idOrName: string,
+  project: Project,
+  deps: { kube: Kube; pools: WatchedObjects<BrowserPool> },
+): Promise<BrowserPool[]> => {
   const known = poolsOf(project, deps).filter((pool) => pool.metadata.name === idOrName || wireName(pool) === idOrName);
   return known.length > 0 ? known : [await fetchPool(idOrName, project, deps)];
 };
@@ -29,7 +47,7 @@ const matchingPools = async (idOrName: string, project: Project, deps: ServiceDe
 const isOnDemand = async (
   session: string,
   { metadata, spec }: Pick<BrowserPool, "metadata" | "spec">,
-  { store }: Pick<ServiceDeps, "store">,
+  { store }: { store: LeaseStore },
 ): Promise<boolean> => {
   if (!spec.serveOnDemand) return false;
   const lease = await store.lease(metadata.uid, session);
@@ -43,7 +61,7 @@ const isOnDemand = async (
 export const releaseBrowser = async (
   { idOrName, request }: { idOrName: string; request: ReleaseBrowser },
   project: Project,
-  deps: ServiceDeps,
+  deps: EndSessionDeps & { kube: Kube; metrics: ApiMetrics; pools: WatchedObjects<BrowserPool> },
 ): Promise<void> => {
   const { session_id: session, reuse } = request;
   const pools = await matchingPools(idOrName, project, deps);

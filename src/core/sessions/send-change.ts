@@ -1,14 +1,19 @@
 /** Has the agent of a held browser carry out what was planned (core/protocol/browser-change.ts). */
+
 import { AppError, unavailable } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Called } from "../leases/agent/agent-call.ts";
+import type { AgentClient } from "../leases/agent/agent-client.ts";
 import { isHeldAtAgent } from "../leases/agent/held-at-agent.ts";
+import type { SetupClient } from "../leases/agent/setup-client.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import type { AnyLease, SessionRequest } from "../leases/records.ts";
 import type { MissingArchives } from "../protocol/browser-setup.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import type { FoundSession } from "./find-session.ts";
 import type { PlannedChange } from "./plan-change.ts";
 
-type Deps = Pick<ServiceDeps, "agents" | "setupClient" | "blobs" | "store" | "log">;
+type Deps = { agents: AgentClient; blobs: BlobStore; log: Logger; setupClient: SetupClient; store: LeaseStore };
 
 /** Longest delivery of an archive, ms. */
 const archiveMs = 5 * 60_000;

@@ -4,21 +4,50 @@
  * before, whatever the pool's `reuse_policy` says. Nothing waits: without such an idle browser another one is started.
  */
 
+import type { KeyObject } from "node:crypto";
+import type { Logger } from "../../platform/base/log.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import type { Config } from "../config/config.ts";
+import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
+import type { AgentClient } from "../leases/agent/agent-client.ts";
+import type { Grants } from "../leases/grants.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import type { LeaseRecord } from "../leases/records.ts";
 import type { BrowserSpec } from "../model/browsers/browser.ts";
 import { onDemandPoolSpec } from "../model/browsers/on-demand-pool.ts";
+import type { ReportOf } from "../model/browsers/on-demand-request.ts";
 import { onDemandRequest } from "../model/browsers/on-demand-request.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import { configHash } from "../model/settings/browser-config.ts";
 import { newSessionId } from "../objects/session-id.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
+import type { PolicyReader } from "../policies/policy-reader.ts";
 import { poolsOf } from "../pools/api/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { SessionNames } from "../reservations/session-names.ts";
+import type { SessionCollector } from "./hand-out.ts";
 import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
+import type { SessionProfile } from "./session-answer.ts";
 import { sessionAnswer } from "./session-answer.ts";
+
+/** What giving out a browser of a pool needs. */
+export type HandOutDeps = {
+  abandonedSessions: AbandonedSessions;
+  agents: AgentClient;
+  config: Config;
+  grants: Grants;
+  log: Logger;
+  names: SessionNames;
+  policies: PolicyReader;
+  pools: WatchedObjects<BrowserPool>;
+  reportOf: ReportOf;
+  sessionProfile: SessionProfile;
+  signingKey: KeyObject;
+  store: LeaseStore;
+  telemetry: { collector: SessionCollector };
+};
 
 /** Pools that are tried for one browser: the caller waits for each. */
 const mostTried = 3;
@@ -26,7 +55,7 @@ const mostTried = 3;
 type Wanted = { spec: BrowserSpec; project: Project; baseUrl: string };
 
 /** Those with the most idle browsers first. */
-const candidates = (config: string, project: Project, deps: ServiceDeps): BrowserPool[] =>
+const candidates = (config: string, project: Project, deps: { pools: WatchedObjects<BrowserPool> }): BrowserPool[] =>
   poolsOf(project, deps)
     .filter(({ metadata, spec }) => spec.serveOnDemand && !metadata.deletionTimestamp && configHash(spec) === config)
     .sort((a, b) => (b.status?.available ?? 0) - (a.status?.available ?? 0))
@@ -36,7 +65,15 @@ const candidates = (config: string, project: Project, deps: ServiceDeps): Browse
 const take = async (
   pool: BrowserPool,
   { spec, project, config, session }: Wanted & { config: string; session: string },
-  deps: ServiceDeps,
+  deps: {
+    abandonedSessions: AbandonedSessions;
+    agents: AgentClient;
+    config: Config;
+    grants: Grants;
+    log: Logger;
+    reportOf: ReportOf;
+    store: LeaseStore;
+  },
   signal: AbortSignal,
 ): Promise<LeaseRecord | undefined> => {
   const { name: id, uid: poolUid } = pool.metadata;
@@ -60,7 +97,7 @@ const take = async (
 const serveFrom = async (
   pool: BrowserPool,
   wanted: Wanted & { config: string },
-  deps: ServiceDeps,
+  deps: HandOutDeps,
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
   const { spec, project, baseUrl } = wanted;
@@ -81,7 +118,7 @@ const serveFrom = async (
  */
 export const serveFromPool = async (
   wanted: Wanted,
-  deps: ServiceDeps,
+  deps: HandOutDeps,
   signal: AbortSignal,
 ): Promise<HandedOut | undefined> => {
   const config = configHash(onDemandPoolSpec(wanted.spec));

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
+import type { ServiceDeps } from "../../cmd/service-deps.ts";
 import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { listedSessionAnswer, sessionAnswer } from "./session-answer.ts";
 
 const request: SessionRequest = {

@@ -1,13 +1,26 @@
+import type { KeyObject } from "node:crypto";
 import { toWire } from "../../platform/kinds/wire.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
+import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import type { SessionConfig } from "../model/settings/browser-config.ts";
 import { Telemetry } from "../model/settings/telemetry.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { listedPolicy } from "../policies/listed-policy.ts";
+import type { PolicyReader } from "../policies/policy-reader.ts";
 import { signLiveViewToken, signSessionToken } from "../protocol/session-token.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { telemetryOf } from "./lease-telemetry.ts";
 import { configOf } from "./session-config.ts";
+
+/** What the answer about a session needs. */
+export type SessionAnswerDeps = {
+  policies: PolicyReader;
+  pools: WatchedObjects<BrowserPool>;
+  sessionProfile: SessionProfile;
+  signingKey: KeyObject;
+  store: LeaseStore;
+};
 
 /** The profile of a session as answers show it, and whether its browser saves to it; nothing without one, or when it is gone. */
 export type SessionProfile = (
@@ -25,7 +38,7 @@ const linksOf = (
   lease: AnyLease,
   { pool: { uid: poolUid }, max_session_seconds }: SessionRequest,
   baseUrl: string,
-  deps: ServiceDeps,
+  deps: { signingKey: KeyObject },
 ): Links => {
   const base = `${baseUrl}/gateway/${lease.session}`;
   const expiresAt = Math.floor(lease.created_at / 1000) + max_session_seconds;
@@ -49,7 +62,7 @@ const linksOf = (
 const policyOf = async (
   config: SessionConfig | undefined,
   poolUid: string,
-  { pools, policies }: Pick<ServiceDeps, "pools" | "policies">,
+  { pools, policies }: { policies: PolicyReader; pools: WatchedObjects<BrowserPool> },
 ): Promise<Record<string, unknown> | undefined> => {
   if (!config?.chrome_policy_sha256) return config?.chrome_policy;
   const pool = pools.list().find(({ metadata }) => metadata.uid === poolUid);
@@ -66,8 +79,10 @@ const given = <T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as never;
 
 /** A pool that is gone, and an on-demand browser, are in the default region. */
-const regionOf = ({ pool: { uid } }: SessionRequest, { pools }: Pick<ServiceDeps, "pools">): Session["region"] =>
-  pools.list().find(({ metadata }) => metadata.uid === uid)?.spec.region ?? "us-east";
+const regionOf = (
+  { pool: { uid } }: SessionRequest,
+  { pools }: { pools: WatchedObjects<BrowserPool> },
+): Session["region"] => pools.list().find(({ metadata }) => metadata.uid === uid)?.spec.region ?? "us-east";
 
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
   on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
@@ -76,7 +91,12 @@ const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Sessio
 export const listedSessionAnswer = (
   lease: AnyLease,
   baseUrl: string | undefined,
-  deps: ServiceDeps,
+  deps: {
+    pools: WatchedObjects<BrowserPool>;
+    sessionProfile: SessionProfile;
+    signingKey: KeyObject;
+    store: LeaseStore;
+  },
 ): Promise<Session> => answerWith(async (config) => listedPolicy(config?.chrome_policy), { lease, baseUrl, deps });
 
 /**
@@ -86,10 +106,19 @@ export const listedSessionAnswer = (
 export const sessionAnswer = async (
   lease: AnyLease,
   baseUrl: string | undefined,
-  deps: ServiceDeps,
+  deps: SessionAnswerDeps,
 ): Promise<Session> => answerWith((config, poolUid) => policyOf(config, poolUid, deps), { lease, baseUrl, deps });
 
-type Asked = { lease: AnyLease; baseUrl: string | undefined; deps: ServiceDeps };
+type Asked = {
+  lease: AnyLease;
+  baseUrl: string | undefined;
+  deps: {
+    pools: WatchedObjects<BrowserPool>;
+    sessionProfile: SessionProfile;
+    signingKey: KeyObject;
+    store: LeaseStore;
+  };
+};
 
 const answerWith = async (
   policy: (config: SessionConfig | undefined, poolUid: string) => ReturnType<typeof policyOf>,

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import type { AnyLease } from "../leases/records.ts";
 import type { SessionConfig } from "../model/settings/browser-config.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 
 /**
  * The configuration of a hash never changes, so each is read once while it is among the recently used ones. One holds a policy
@@ -15,7 +15,7 @@ const knownConfigs = new LRUCache<string, SessionConfig>({ max: maxKnownConfigs,
 export const configOf = async (
   lease: Pick<AnyLease, "config">,
   poolUid: string,
-  deps: Pick<ServiceDeps, "store">,
+  deps: { store: LeaseStore },
 ): Promise<SessionConfig | undefined> => {
   const known = knownConfigs.get(lease.config);
   if (known) return known;

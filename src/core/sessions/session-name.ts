@@ -1,7 +1,6 @@
 import { AppError } from "../../platform/base/errors.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
-import type { NameOwner } from "../reservations/session-names.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { NameOwner, SessionNames } from "../reservations/session-names.ts";
 
 /** The error for a name that another active session of the project has (LEASE-6). */
 const sessionNameTaken = (name: string): AppError =>
@@ -11,7 +10,7 @@ const sessionNameTaken = (name: string): AppError =>
 export const reserveSessionName = async (
   name: string | undefined,
   { owner, projectId }: { owner: NameOwner; projectId: string },
-  { names }: Pick<ServiceDeps, "names">,
+  { names }: { names: SessionNames },
   signal?: AbortSignal,
 ): Promise<void> => {
   if (name && !(await retryBriefly(() => names.reserve(projectId, name, owner), signal))) throw sessionNameTaken(name);

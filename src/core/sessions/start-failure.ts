@@ -2,11 +2,12 @@
  * Requests that wait for a browser end at once when the operator reports that none can be started (FILL-RATE-9): with the reason, and not
  * with the end of their time.
  */
+
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { type Condition, setupRefused, startFailureIn } from "../../platform/kinds/conditions.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
-import type { ServiceDeps } from "../service-deps.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 
 /** Why no browser can be started, as this condition says: `bad_request` where only another configuration helps, else `browser_not_started`. */
 export const startFailureError = ({ reason, message }: Condition, whose = ""): AppError =>
@@ -32,7 +33,10 @@ const poolFailure = (pool: BrowserPool): AppError | undefined => {
 };
 
 /** For a caller that waits for a browser of a pool. */
-export const startFailureOfPool = ({ metadata }: BrowserPool, { pools }: Pick<ServiceDeps, "pools">): StartFailure => {
+export const startFailureOfPool = (
+  { metadata }: BrowserPool,
+  { pools }: { pools: WatchedObjects<BrowserPool> },
+): StartFailure => {
   const failed = new AbortController();
   const look = (pool: BrowserPool): void => {
     const failure = poolFailure(pool);

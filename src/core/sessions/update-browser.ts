@@ -1,7 +1,14 @@
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { fromWire, toWire } from "../../platform/kinds/wire.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
 import { wireProblems } from "../../platform/rules/problem.ts";
+import type { Config } from "../config/config.ts";
+import type { AgentClient } from "../leases/agent/agent-client.ts";
+import type { SetupClient } from "../leases/agent/setup-client.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { type LeaseRecord, requestOf, type SessionRequest } from "../leases/records.ts";
 import { type RunningChange, updateOf } from "../model/browsers/browser-update.ts";
 import type { UpdateBrowser } from "../model/browsers/browser-wire.ts";
@@ -12,9 +19,10 @@ import { Telemetry } from "../model/settings/telemetry.ts";
 import { mergeTelemetry } from "../model/settings/telemetry-merge.ts";
 import { requireReferences } from "../objects/references.ts";
 import type { Project } from "../projects/projects.ts";
-import type { NameOwner } from "../reservations/session-names.ts";
-import type { ServiceDeps } from "../service-deps.ts";
-import type { FoundSession } from "./find-session.ts";
+import type { NameOwner, SessionNames } from "../reservations/session-names.ts";
+import type { Referents } from "../setups/referents.ts";
+import type { FindSessionDeps, FoundSession } from "./find-session.ts";
+import type { SessionCollector } from "./hand-out.ts";
 import { telemetryOf } from "./lease-telemetry.ts";
 import { findUsable, type UserOf } from "./may-use.ts";
 import { type PlannedChange, planChange, refuseSecondProfile } from "./plan-change.ts";
@@ -64,7 +72,7 @@ const after = (present: SessionRequest, { request, config, running }: Update): S
 const write = async (
   { lease, poolUid }: FoundSession,
   update: Update,
-  { store }: ServiceDeps,
+  { store }: { store: LeaseStore },
 ): Promise<LeaseRecord> => {
   for (let tries = 0; tries < writeTries; tries++) {
     const now = tries === 0 ? lease : await store.lease(poolUid, lease.session);
@@ -87,7 +95,7 @@ type RunningUpdate = Update & { change: RunningChange | undefined; onSend: () =>
 const apply = async (
   found: FoundSession,
   { request, running, change, onSend, ...update }: RunningUpdate,
-  deps: ServiceDeps,
+  deps: { agents: AgentClient; blobs: BlobStore; log: Logger; setupClient: SetupClient; store: LeaseStore },
 ): Promise<void> => {
   const present = requestOf(found.lease);
   const next = after(present, { request, running, ...update });
@@ -108,7 +116,14 @@ const apply = async (
 const changeRunning = async (
   { lease, poolUid }: FoundSession,
   update: RunningUpdate,
-  deps: ServiceDeps,
+  deps: {
+    agents: AgentClient;
+    blobs: BlobStore;
+    locks: Locks;
+    log: Logger;
+    setupClient: SetupClient;
+    store: LeaseStore;
+  },
 ): Promise<LeaseRecord> => {
   const { session } = lease;
   const work = async (): Promise<LeaseRecord> => {
@@ -125,7 +140,7 @@ const changeRunning = async (
 const mayHaveName = async (
   { lease, poolUid }: FoundSession,
   name: string,
-  { store }: ServiceDeps,
+  { store }: { store: LeaseStore },
 ): Promise<boolean> => {
   try {
     const now = await store.lease(poolUid, lease.session);
@@ -140,7 +155,7 @@ const reserveName = async (
   name: string,
   owner: NameOwner,
   project: Project,
-  deps: Pick<ServiceDeps, "names">,
+  deps: { names: SessionNames },
 ): Promise<void> => {
   try {
     await reserveSessionName(name, { owner, projectId: project.id }, deps);
@@ -159,7 +174,16 @@ const reserveName = async (
 export const updateBrowser = async (
   { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: UpdateBrowser },
   project: Project,
-  deps: ServiceDeps,
+  deps: FindSessionDeps & {
+    agents: AgentClient;
+    blobs: BlobStore;
+    config: Config;
+    locks: Locks;
+    log: Logger;
+    referents: Referents;
+    setupClient: SetupClient;
+    telemetry: { collector: SessionCollector };
+  },
 ): Promise<LeaseRecord> => {
   const found = await findUsable(idOrName, { project, principal }, deps);
   const present = requestOf(found.lease);

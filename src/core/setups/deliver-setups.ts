@@ -1,12 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { AgentPlace, Called } from "../leases/agent/agent-call.ts";
+import type { SetupClient } from "../leases/agent/setup-client.ts";
+import type { PolicyReader } from "../policies/policy-reader.ts";
 import type { MissingArchives } from "../protocol/browser-setup.ts";
-import type { ServiceDeps } from "../service-deps.ts";
 import { readSetup, SetupFailure, type SetupToDeliver } from "./read-setup.ts";
+import type { Referents } from "./referents.ts";
 import type { SetupRequest, SetupRequests } from "./setup-requests.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies" | "blobs" | "referents" | "setupClient" | "log"> & {
+type Deps = {
+  blobs: BlobStore;
+  kube: Kube;
+  log: Logger;
+  policies: PolicyReader;
+  referents: Referents;
+  setupClient: SetupClient;
+} & {
   setupRequests: SetupRequests;
 };
 

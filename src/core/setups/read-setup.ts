@@ -1,4 +1,5 @@
 import { joinPath } from "../../platform/kinds/wire.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { browserKind } from "../model/browsers/browser.ts";
 import { onDemandPoolSpec, type PoolLikeSpec } from "../model/browsers/on-demand-pool.ts";
 import { type BrowserPoolSpec, browserPoolKind } from "../model/pools/browser-pool.ts";
@@ -11,12 +12,12 @@ import {
   resolveReferences,
 } from "../model/settings/references.ts";
 import { fetchReferenced } from "../objects/references.ts";
+import type { PolicyReader } from "../policies/policy-reader.ts";
 import type { BrowserSetup, NetworkSetup, ParentProxy } from "../protocol/browser-setup.ts";
-import type { ServiceDeps } from "../service-deps.ts";
-import type { StoredExtension } from "./referents.ts";
+import type { Referents, StoredExtension } from "./referents.ts";
 import type { SetupRequest } from "./setup-requests.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies" | "referents">;
+type Deps = { kube: Kube; policies: PolicyReader; referents: Referents };
 
 /** `blobs`: the keys of its archives in the store of blobs, by their digests. */
 export type SetupToDeliver = { setup: BrowserSetup; blobs: ReadonlyMap<string, string> };

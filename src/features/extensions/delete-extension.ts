@@ -1,6 +1,7 @@
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import { requireUnused } from "../../core/objects/references.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { extensionKind } from "./extension.ts";
 import { fetchExtension } from "./fetch-extension.ts";
 
@@ -8,7 +9,7 @@ import { fetchExtension } from "./fetch-extension.ts";
 export const deleteExtension = async (
   idOrName: string,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "store">,
+  deps: { kube: Kube; store: LeaseStore },
 ): Promise<void> => {
   const extension = await fetchExtension(idOrName, project, deps);
   await requireUnused({ kind: "Extension", object: extension, what: "extension" }, project, deps);

@@ -1,5 +1,4 @@
 import type { Feature } from "../../core/api/feature.ts";
-import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { extensionController } from "./controller.ts";
 import { extensionKind } from "./extension.ts";
 import {
@@ -12,7 +11,7 @@ import {
 } from "./routes.ts";
 
 /** Extensions that browsers start with. */
-export const extensions: Feature<{ blobs: BlobStore }> = {
+export const extensions = {
   kinds: [extensionKind],
   contents: [{ kind: extensionKind, what: "extensions" }],
   controllers: [extensionController],
@@ -24,4 +23,4 @@ export const extensions: Feature<{ blobs: BlobStore }> = {
     getExtensionRoute,
     deleteExtensionRoute,
   ],
-};
+} satisfies Feature;

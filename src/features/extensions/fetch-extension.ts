@@ -1,10 +1,10 @@
 import { fetchNamedObject, fetchObjects } from "../../core/objects/fetch-object.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { type Extension, type ExtensionSpec, extensionKind } from "./extension.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** An extension whose archive is stored. */
 export type StoredExtension = Extension & { spec: { archive: NonNullable<ExtensionSpec["archive"]> } };

@@ -1,8 +1,8 @@
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { unavailable } from "../../platform/base/errors.ts";
-import type { OpenBlob } from "../../platform/blobs/blob-store.ts";
+import type { BlobStore, OpenBlob } from "../../platform/blobs/blob-store.ts";
 import { wireId, wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { archiveKey } from "./extension.ts";
 import { fetchExtension } from "./fetch-extension.ts";
 
@@ -13,7 +13,7 @@ import { fetchExtension } from "./fetch-extension.ts";
 export const openExtension = async (
   idOrName: string,
   { project, signal }: { project: Project; signal: AbortSignal },
-  deps: Pick<ServiceDeps, "kube" | "blobs">,
+  deps: { blobs: BlobStore; kube: Kube },
 ): Promise<OpenBlob & { name: string }> => {
   const extension = await fetchExtension(idOrName, project, deps);
   const archive = await deps.blobs.get(archiveKey(extension), { signal });

@@ -1,13 +1,22 @@
 import { z } from "zod";
+import type { Config } from "../../core/config/config.ts";
 import { isWanted, Paging, pageOf } from "../../core/http/paging.ts";
-import { defineRoute } from "../../core/http/route.ts";
+import { routesWith } from "../../core/http/route.ts";
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import { notSupportedHere } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { deleteExtension } from "./delete-extension.ts";
 import { extensionAnswer } from "./extension-answer.ts";
 import { ExtensionRecord, UploadExtension } from "./extension-wire.ts";
 import { fetchExtension, fetchExtensions } from "./fetch-extension.ts";
 import { openExtension } from "./open-extension.ts";
 import { uploadExtension } from "./upload-extension.ts";
+
+type Deps = { blobs: BlobStore; config: Config; kube: Kube; locks: Locks; log: Logger; store: LeaseStore };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Extensions";
 const scope = "project";

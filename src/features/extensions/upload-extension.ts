@@ -9,22 +9,27 @@
  * So no object refers to an archive that is not stored. When a step fails, the object is deleted, and the operator deletes what was
  * stored with it. A replica that dies leaves an object that says until when its upload may take; the operator deletes it then.
  */
+
 import type { FileHandle } from "node:fs/promises";
+import type { Config } from "../../core/config/config.ts";
 import { fetchObjects } from "../../core/objects/fetch-object.ts";
 import { newId } from "../../core/objects/new-id.ts";
 import { requireBytes } from "../../core/objects/project-quota.ts";
 import { withFreeName } from "../../core/objects/with-free-name.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { invalidInput } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { blobsFinalizer } from "../../platform/kinds/finalizers.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "./extension.ts";
 import type { UploadExtension } from "./extension-wire.ts";
 import type { StoredExtension } from "./fetch-extension.ts";
 import { ArchiveRefused } from "./zip/archive-refused.ts";
 import { type CheckedExtension, checkExtensionZip } from "./zip/check-extension-zip.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "blobs" | "log" | "config">;
+type Deps = { blobs: BlobStore; config: Config; kube: Kube; locks: Locks; log: Logger };
 
 /** How long the steps after the check may take, ms. */
 const storeMs = 2 * 60_000;

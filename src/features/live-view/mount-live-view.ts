@@ -6,6 +6,7 @@
  *
  * The page opens a WebSocket at its own URL (gateway.ts). The token in the URL opens nothing else.
  */
+
 import { readdirSync, readFileSync } from "node:fs";
 import type { Express, Request, Response } from "express";
 import type { Config } from "../../core/config/config.ts";
@@ -13,10 +14,14 @@ import type { AppDeps } from "../../core/http/app-deps.ts";
 import { failedToken } from "../../core/http/failed-attempt.ts";
 import { asAppError, errorHeaders } from "../../core/http/middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../../core/http/request-locals.ts";
+import type { CallerLimits } from "../../core/projects/caller-limits.ts";
+import type { AuthorizeSessionDeps } from "../../core/sessions/authorize-session.ts";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
 import { openLiveView } from "./open-live-view.ts";
 import { noticePage, viewPage } from "./pages.ts";
+
+type Services = AuthorizeSessionDeps & { callerLimits: CallerLimits; config: Config };
 
 const route = "/gateway/{session}/live";
 
@@ -61,7 +66,7 @@ const messageOf = ({ code }: AppError): [title: string, text: string] => {
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Adds the live view to `app`. It needs no API key: the token in its URL stands for the caller. */
-export const mountLiveView = (app: Express, { services }: AppDeps): void => {
+export const mountLiveView = (app: Express, { services }: AppDeps<Services>): void => {
   const { config, callerLimits } = services;
   const open = async (request: Request, response: Response): Promise<string> => {
     const asked = {

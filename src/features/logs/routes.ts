@@ -1,7 +1,14 @@
-import { defineSessionStream, type ServerEvent } from "../../core/http/route.ts";
+import { type ServerEvent, sessionStreamsWith } from "../../core/http/route.ts";
+import type { AgentStreams } from "../../core/leases/agent/agent-stream.ts";
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
+import type { CallerLimits } from "../../core/projects/caller-limits.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
 import { LogEvent, LogStreamQuery } from "./log-wire.ts";
 import { streamLogs } from "./stream-logs.ts";
+
+type Deps = { agentStreams: AgentStreams; callerLimits: CallerLimits; log: Logger; store: LeaseStore };
+const defineSessionStream = sessionStreamsWith<Deps>();
 
 /** The logs by both of their names. */
 const logs = {

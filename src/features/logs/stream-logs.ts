@@ -1,6 +1,9 @@
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { AgentStreams } from "../../core/leases/agent/agent-stream.ts";
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
+import type { CallerLimits } from "../../core/projects/caller-limits.ts";
 import type { FoundSession } from "../../core/sessions/find-session.ts";
 import { openSessionStream } from "../../core/sessions/open-session-stream.ts";
+import type { Logger } from "../../platform/base/log.ts";
 import { LogLine, type LogSource, logPath } from "./agent/api.ts";
 import type { LogEvent } from "./log-wire.ts";
 
@@ -12,7 +15,7 @@ const eventsOf = async function* (lines: AsyncIterable<unknown>): AsyncGenerator
 export const streamLogs = async (
   found: FoundSession,
   { source, follow }: { source: LogSource; follow: boolean },
-  deps: ServiceDeps,
+  deps: { agentStreams: AgentStreams; callerLimits: CallerLimits; log: Logger; store: LeaseStore },
   signal: AbortSignal,
 ): Promise<AsyncIterable<LogEvent>> => {
   const path = logPath({ session: found.lease.session, source, follow });

@@ -1,6 +1,7 @@
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import { requireUnused } from "../../core/objects/references.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { fetchProfile } from "./fetch-profile.ts";
 import { profileKind } from "./profile.ts";
 
@@ -11,7 +12,7 @@ import { profileKind } from "./profile.ts";
 export const deleteProfile = async (
   idOrName: string,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "store">,
+  deps: { kube: Kube; store: LeaseStore },
 ): Promise<void> => {
   const profile = await fetchProfile(idOrName, project, deps);
   await requireUnused({ kind: "Profile", object: profile, what: "profile" }, project, deps);

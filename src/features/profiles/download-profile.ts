@@ -2,15 +2,15 @@ import { Readable } from "node:stream";
 import { constants, createZstdDecompress } from "node:zlib";
 import { fetchObject } from "../../core/objects/fetch-object.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError } from "../../platform/base/errors.ts";
-import type { OpenBlob } from "../../platform/blobs/blob-store.ts";
+import type { BlobStore, OpenBlob } from "../../platform/blobs/blob-store.ts";
 import { wireId, wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { fetchProfile } from "./fetch-profile.ts";
 import { type Profile, profileBlobKey, profileKind } from "./profile.ts";
 import type { ProfileFormat } from "./profile-wire.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "blobs">;
+type Deps = { blobs: BlobStore; kube: Kube };
 
 /** `name`: a file name. `bytes`: undefined when it is not known before. */
 type ProfileDownload = { name: string; bytes: number | undefined; body: AsyncIterable<Uint8Array> };

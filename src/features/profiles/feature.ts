@@ -1,5 +1,4 @@
 import type { Feature } from "../../core/api/feature.ts";
-import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { profileController } from "./controller.ts";
 import { profileKind } from "./profile.ts";
 import {
@@ -12,7 +11,7 @@ import {
 } from "./routes.ts";
 
 /** Browser states that outlive a session. */
-export const profiles: Feature<{ blobs: BlobStore }> = {
+export const profiles = {
   kinds: [profileKind],
   contents: [{ kind: profileKind, what: "profiles" }],
   controllers: [profileController],
@@ -24,4 +23,4 @@ export const profiles: Feature<{ blobs: BlobStore }> = {
     deleteProfileRoute,
     downloadProfileRoute,
   ],
-};
+} satisfies Feature;

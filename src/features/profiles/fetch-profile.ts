@@ -1,9 +1,9 @@
 import { fetchNamedObject, fetchObjects } from "../../core/objects/fetch-object.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { type Profile, profileKind } from "./profile.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** Fetches the profiles of a project, oldest first. */
 export const fetchProfiles = (project: Pick<Project, "namespace">, deps: Deps): Promise<Profile[]> =>

@@ -1,6 +1,6 @@
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { fetchProfiles } from "./fetch-profile.ts";
 import type { Profile } from "./profile.ts";
 
@@ -11,7 +11,7 @@ type ProfileQuery = { name?: string | undefined; query?: string | undefined };
 export const listProfiles = async (
   { name, query = "" }: ProfileQuery,
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
 ): Promise<Profile[]> =>
   (await fetchProfiles(project, deps)).filter((profile) => {
     const own = wireName(profile) ?? "";

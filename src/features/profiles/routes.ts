@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { Paging, pageOf } from "../../core/http/paging.ts";
-import { defineRoute } from "../../core/http/route.ts";
+import { routesWith } from "../../core/http/route.ts";
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import { ProfileRecord } from "../../core/model/sessions/profile-record.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { createProfile } from "./create-profile.ts";
 import { deleteProfile } from "./delete-profile.ts";
 import { downloadProfile } from "./download-profile.ts";
@@ -10,6 +14,9 @@ import { listProfiles } from "./list-profiles.ts";
 import { profileAnswer } from "./profile-answer.ts";
 import { CreateProfile, ProfileFormat, UpdateProfile } from "./profile-wire.ts";
 import { updateProfile } from "./update-profile.ts";
+
+type Deps = { blobs: BlobStore; kube: Kube; locks: Locks; store: LeaseStore };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Profiles";
 const scope = "project";

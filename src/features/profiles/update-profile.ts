@@ -3,16 +3,17 @@ import type { ProfileRecord } from "../../core/model/sessions/profile-record.ts"
 import { fetchObjects } from "../../core/objects/fetch-object.ts";
 import { withFreeName } from "../../core/objects/with-free-name.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import { updatedAtAnnotation, wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { hasReason } from "../../platform/kube/kube-error.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { fetchProfile } from "./fetch-profile.ts";
 import { type Profile, profileKind } from "./profile.ts";
 import { profileAnswer } from "./profile-answer.ts";
 import type { UpdateProfile } from "./profile-wire.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks">;
+type Deps = { kube: Kube; locks: Locks };
 
 /** Throws `conflict` when a pool refers to the profile by its name: with another one, the pool's browsers would start without it. */
 const requireUnnamed = async (name: string, project: Project, deps: Deps): Promise<void> => {

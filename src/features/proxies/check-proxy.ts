@@ -1,17 +1,19 @@
 import { newId } from "../../core/objects/new-id.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { hasReason } from "../../platform/kube/kube-error.ts";
+import type { SecretsKeys } from "../../platform/secrets/secrets-key.ts";
 import { fetchProxy } from "./fetch-proxy.ts";
 import { openParentProxy } from "./open-parent-proxy.ts";
 import { proxyKind, type WebProxy } from "./proxy.ts";
-import type { CheckResult } from "./proxy-checks.ts";
+import type { CheckResult, ProxyChecks } from "./proxy-checks.ts";
 import type { CheckProxy, ProxyRecord } from "./proxy-wire.ts";
 import { checkText, proxyCheckAnnotation } from "./rules/proxy-check.ts";
+import type { ProxyProvider } from "./rules/proxy-provider.ts";
 import { proxyRecord } from "./rules/proxy-record.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "secretsKeys" | "proxyProvider" | "proxyChecks">;
+type Deps = { kube: Kube; proxyChecks: ProxyChecks; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys };
 
 /**
  * Keeps the result with the proxy. Statuses belong to the operator, and the api has no right to write one: it writes an annotation,

@@ -1,19 +1,21 @@
 import { newId } from "../../core/objects/new-id.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { invalidInput, notSupportedHere } from "../../platform/base/errors.ts";
 import { secretFinalizer } from "../../platform/kinds/finalizers.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { NewObject } from "../../platform/kube/objects.ts";
 import { looksSealed } from "../../platform/secrets/sealing.ts";
+import type { SecretsKeys } from "../../platform/secrets/secrets-key.ts";
 import { ownProxySecretName, proxyKind, type WebProxy } from "./proxy.ts";
 import { createProxySecret } from "./proxy-secret.ts";
 import type { CreateProxy, ProxyRecord } from "./proxy-wire.ts";
 import type { ProxySecret } from "./rules/parent-proxy.ts";
 import { createProxy as newProxy, wireProxyProblems } from "./rules/proxy-create.ts";
+import type { ProxyProvider } from "./rules/proxy-provider.ts";
 import { unsupportedSettings } from "./rules/proxy-provider.ts";
 import { proxyRecord } from "./rules/proxy-record.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "secretsKeys" | "proxyProvider">;
+type Deps = { kube: Kube; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys };
 
 /** Creates the object first, since it owns the Secret. When the secrets can't be stored, it deletes the object again. */
 const store = async (proxy: NewObject<WebProxy>, secret: ProxySecret, deps: Deps): Promise<WebProxy> => {

@@ -1,6 +1,7 @@
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import { requireUnused } from "../../core/objects/references.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { fetchProxy } from "./fetch-proxy.ts";
 import { proxyKind } from "./proxy.ts";
 
@@ -8,7 +9,7 @@ import { proxyKind } from "./proxy.ts";
 export const deleteProxy = async (
   idOrName: string,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "store">,
+  deps: { kube: Kube; store: LeaseStore },
 ): Promise<void> => {
   const proxy = await fetchProxy(idOrName, project, deps);
   await requireUnused({ kind: "Proxy", object: proxy, what: "proxy" }, project, deps);

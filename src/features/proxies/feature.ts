@@ -9,12 +9,11 @@ import {
   listProxiesRoute,
   updateProxyRoute,
 } from "./routes.ts";
-import type { ProxyProvider } from "./rules/proxy-provider.ts";
 
 /** Proxies that the traffic of browsers takes. */
-export const proxies: Feature<{ proxyProvider: ProxyProvider }> = {
+export const proxies = {
   kinds: [proxyKind],
   contents: [{ kind: proxyKind, what: "proxies" }],
   controllers: [proxyController],
   routes: [createProxyRoute, listProxiesRoute, getProxyRoute, updateProxyRoute, deleteProxyRoute, checkProxyRoute],
-};
+} satisfies Feature;

@@ -1,16 +1,17 @@
 import { fetchObject, fetchObjects } from "../../core/objects/fetch-object.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError, ambiguousName } from "../../platform/base/errors.ts";
 import { wireId, wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { proxyKind, type WebProxy } from "./proxy.ts";
 import type { ProxyRecord } from "./proxy-wire.ts";
+import type { ProxyProvider } from "./rules/proxy-provider.ts";
 import { proxyRecord } from "./rules/proxy-record.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** A proxy as HTTP answers show it. */
-export const proxyAnswer = (proxy: WebProxy, { proxyProvider }: Pick<ServiceDeps, "proxyProvider">): ProxyRecord =>
+export const proxyAnswer = (proxy: WebProxy, { proxyProvider }: { proxyProvider: ProxyProvider }): ProxyRecord =>
   proxyRecord(proxy, proxyProvider);
 
 /** Fetches the proxies of a project, oldest first. */

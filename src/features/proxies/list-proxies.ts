@@ -1,6 +1,6 @@
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { fetchProxies } from "./fetch-proxy.ts";
 import type { WebProxy } from "./proxy.ts";
 import { lastCheck } from "./rules/proxy-check.ts";
@@ -23,8 +23,5 @@ const isWanted = (proxy: WebProxy, { name, query }: ProxyQuery): boolean => {
 };
 
 /** The proxies that match the query, oldest first. */
-export const listProxies = async (
-  query: ProxyQuery,
-  project: Project,
-  deps: Pick<ServiceDeps, "kube">,
-): Promise<WebProxy[]> => (await fetchProxies(project, deps)).filter((proxy) => isWanted(proxy, query));
+export const listProxies = async (query: ProxyQuery, project: Project, deps: { kube: Kube }): Promise<WebProxy[]> =>
+  (await fetchProxies(project, deps)).filter((proxy) => isWanted(proxy, query));

@@ -1,10 +1,12 @@
 import type { ParentProxy } from "../../core/protocol/browser-setup.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { notSupportedHere } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../platform/secrets/secrets-key.ts";
 import type { WebProxy } from "./proxy.ts";
 import { openProxySecret } from "./proxy-secret.ts";
 import { parentProxyOf } from "./rules/parent-proxy.ts";
 import { wireProxyProblems } from "./rules/proxy-create.ts";
+import type { ProxyProvider } from "./rules/proxy-provider.ts";
 import { unsupportedSettings } from "./rules/proxy-provider.ts";
 
 /**
@@ -14,7 +16,7 @@ import { unsupportedSettings } from "./rules/proxy-provider.ts";
 export const openParentProxy = async (
   proxy: WebProxy,
   session: string,
-  deps: Pick<ServiceDeps, "kube" | "secretsKeys" | "proxyProvider">,
+  deps: { kube: Kube; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys },
 ): Promise<ParentProxy> => {
   const secret = await openProxySecret(proxy, deps);
   const parent = parentProxyOf(proxy, secret, deps.proxyProvider, session);

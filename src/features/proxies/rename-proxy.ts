@@ -1,6 +1,6 @@
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError } from "../../platform/base/errors.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { hasReason } from "../../platform/kube/kube-error.ts";
 import { fetchProxy } from "./fetch-proxy.ts";
 import { proxyKind, type WebProxy } from "./proxy.ts";
@@ -9,7 +9,7 @@ import { proxyKind, type WebProxy } from "./proxy.ts";
 export const renameProxy = async (
   { idOrName, name }: { idOrName: string; name: string },
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
 ): Promise<WebProxy> => {
   const { metadata } = await fetchProxy(idOrName, project, deps);
   try {

@@ -7,12 +7,19 @@
  *                                                 │
  *                                                 └─ the lease is over and the agent gone ──► finish with what there is
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LeaseState, leaseState } from "../../core/collecting/lease-state.ts";
+import type { Config } from "../../core/config/config.ts";
 import { AgentStreamBroken } from "../../core/leases/agent/agent-stream.ts";
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import type { AnyLease } from "../../core/leases/records.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Browser } from "../../core/model/browsers/browser.ts";
+import type { BrowserPool } from "../../core/model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../../core/objects/watched-objects.ts";
+import type { Logger } from "../../platform/base/log.ts";
 import { doubling } from "../../platform/base/retry.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Collected } from "../../platform/redis/collect-claims.ts";
 import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
 import type { ReplayClient } from "./agent-client.ts";
@@ -21,7 +28,14 @@ import { namedIn } from "./recordings.ts";
 import { createVideoParts, type VideoParts } from "./video-parts.ts";
 import { NotWebm } from "./webm/ebml.ts";
 
-export type CollectReplayDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "blobs" | "config" | "log"> & {
+export type CollectReplayDeps = {
+  blobs: BlobStore;
+  browsers: WatchedObjects<Browser>;
+  config: Config;
+  log: Logger;
+  pools: WatchedObjects<BrowserPool>;
+  store: LeaseStore;
+} & {
   records: ReplayStore;
   client: Pick<ReplayClient, "read" | "stored">;
 };

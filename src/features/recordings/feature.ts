@@ -3,7 +3,7 @@ import { downloadReplayRoute, listReplaysRoute, startReplayRoute, stopReplayRout
 import { mountReplayView } from "./view-page.ts";
 
 /** Videos of sessions. */
-export const recordings: Feature = {
+export const recordings = {
   routes: [startReplayRoute, listReplaysRoute, downloadReplayRoute, stopReplayRoute],
   mount: mountReplayView,
-};
+} satisfies Feature;

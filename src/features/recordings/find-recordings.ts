@@ -1,9 +1,9 @@
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
-import type { FoundSession } from "../../core/sessions/find-session.ts";
+import type { FindSessionDeps, FoundSession } from "../../core/sessions/find-session.ts";
 import { findUsable, type UserOf } from "../../core/sessions/may-use.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import type { ReplayRecord } from "./recording-store.ts";
+import type { ReplayParts } from "./recordings.ts";
 
 type Asked = Pick<UserOf, "principal"> & { idOrName: string; includeEnded: boolean };
 
@@ -11,7 +11,7 @@ type Asked = Pick<UserOf, "principal"> & { idOrName: string; includeEnded: boole
 export const listReplays = async (
   { idOrName, includeEnded, principal }: Asked,
   project: Project,
-  deps: ServiceDeps,
+  deps: FindSessionDeps & { replays: ReplayParts },
 ): Promise<ReplayRecord[]> => {
   const { lease, poolUid } = await findUsable(idOrName, { project, includeEnded, principal }, deps);
   return deps.replays.records.list(poolUid, lease.session);
@@ -21,7 +21,7 @@ export const listReplays = async (
 export const findReplay = async (
   { idOrName, includeEnded, replayId, principal }: Asked & { replayId: string },
   project: Project,
-  deps: ServiceDeps,
+  deps: FindSessionDeps & { replays: ReplayParts },
 ): Promise<FoundSession & { record: ReplayRecord }> => {
   const found = await findUsable(idOrName, { project, includeEnded, principal }, deps);
   const record = await deps.replays.records.get(found.poolUid, found.lease.session, replayId);

@@ -1,8 +1,10 @@
+import type { KeyObject } from "node:crypto";
+import type { Projects } from "../../core/projects/projects.ts";
 import { verifyReplayToken } from "../../core/protocol/session-token.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError, unavailable } from "../../platform/base/errors.ts";
-import type { BlobRange } from "../../platform/blobs/blob-store.ts";
+import type { BlobRange, BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { ReplayRecord, StoredVideo } from "./recording-store.ts";
+import type { ReplayParts } from "./recordings.ts";
 import { headKey, partKey } from "./recordings.ts";
 
 /** A stored video. `read`: the bytes of a range of it; it throws `unavailable` when the store does not have them. */
@@ -21,7 +23,7 @@ const segmentsOf = (id: string, { headBytes, parts }: StoredVideo): Segment[] =>
 };
 
 /** The video of a recording. Throws `conflict` while it is recorded, and `not_found` when there was no picture. */
-export const openReplay = (record: ReplayRecord, { blobs }: Pick<ServiceDeps, "blobs">): OpenReplay => {
+export const openReplay = (record: ReplayRecord, { blobs }: { blobs: BlobStore }): OpenReplay => {
   if (!record.finished) throw new AppError("conflict", "this is still being recorded; stop the recording first");
   const { video } = record.finished;
   if (!video) throw new AppError("not_found", `there is no picture in the recording ${record.id}`);
@@ -43,7 +45,7 @@ export const openReplay = (record: ReplayRecord, { blobs }: Pick<ServiceDeps, "b
 /** The recording that a token opens. Throws `unauthorized`, and `not_found` when it is kept no longer. */
 export const replayByToken = async (
   { sessionId, replayId, token }: { sessionId: string; replayId: string; token: string },
-  { verifyKey, replays, projects }: Pick<ServiceDeps, "verifyKey" | "replays" | "projects">,
+  { verifyKey, replays, projects }: { projects: Projects; replays: ReplayParts; verifyKey: KeyObject },
 ): Promise<ReplayRecord> => {
   const claims = await verifyReplayToken(verifyKey, token);
   if (claims?.sessionId !== sessionId || claims.replayId !== replayId)

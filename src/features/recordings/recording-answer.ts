@@ -1,5 +1,5 @@
+import type { KeyObject } from "node:crypto";
 import { signReplayToken } from "../../core/protocol/session-token.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import type { ReplayRecord } from "./recording-store.ts";
 import type { Replay } from "./recording-wire.ts";
 
@@ -9,7 +9,7 @@ const timeOf = (ms: number): string => new Date(ms).toISOString();
 export const replayAnswer = (
   { id, session, poolUid, startedMs, finished }: ReplayRecord,
   baseUrl: string,
-  { signingKey }: Pick<ServiceDeps, "signingKey">,
+  { signingKey }: { signingKey: KeyObject },
 ): Replay => {
   const jwt = signReplayToken(signingKey, { sessionId: session, poolUid, replayId: id });
   return {

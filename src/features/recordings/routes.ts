@@ -1,13 +1,29 @@
 /** Recordings of sessions, as the public SDK has them (`browsers.replays`). */
+
+import type { KeyObject } from "node:crypto";
 import { z } from "zod";
-import { defineRoute } from "../../core/http/route.ts";
+import type { Config } from "../../core/config/config.ts";
+import { routesWith } from "../../core/http/route.ts";
+import type { FindSessionDeps } from "../../core/sessions/find-session.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { findReplay, listReplays } from "./find-recordings.ts";
 import { openReplay } from "./open-recording.ts";
 import { replayAnswer } from "./recording-answer.ts";
 import { Replay, StartReplayBody } from "./recording-wire.ts";
+import type { ReplayParts } from "./recordings.ts";
 import { startReplay } from "./start-recording.ts";
 import { stopReplay } from "./stop-recording.ts";
 import { replayFile, replayType } from "./video-file.ts";
+
+type Deps = FindSessionDeps & {
+  blobs: BlobStore;
+  config: Config;
+  log: Logger;
+  replays: ReplayParts;
+  signingKey: KeyObject;
+};
+const defineRoute = routesWith<Deps>();
 
 const tag = "Browsers";
 const scope = "project";

@@ -1,16 +1,19 @@
+import type { Config } from "../../core/config/config.ts";
 import type { Called } from "../../core/leases/agent/agent-call.ts";
 import { requestOf } from "../../core/leases/records.ts";
 import { newId } from "../../core/objects/new-id.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
-import type { FoundSession } from "../../core/sessions/find-session.ts";
+import type { FindSessionDeps, FoundSession } from "../../core/sessions/find-session.ts";
 import { findUsable, type UserOf } from "../../core/sessions/may-use.ts";
 import { AppError, unavailable } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { ReplayRecord } from "./recording-store.ts";
 import type { StartReplayBody } from "./recording-wire.ts";
+import type { ReplayParts } from "./recordings.ts";
 import { claimName, mostBytesOf, mostPerProject, mostPerSession } from "./recordings.ts";
 
-type Deps = ServiceDeps;
+type Deps = FindSessionDeps & { blobs: BlobStore; config: Config; log: Logger; replays: ReplayParts };
 
 const mebibytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 

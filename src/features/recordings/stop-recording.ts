@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { FindSessionDeps } from "../../core/sessions/find-session.ts";
 import type { UserOf } from "../../core/sessions/may-use.ts";
 import { AppError } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/log.ts";
 import { findReplay } from "./find-recordings.ts";
+import type { ReplayParts } from "./recordings.ts";
 import { claimName } from "./recordings.ts";
 
 /** How long the video may take to be stored, ms, and the time between two looks. */
@@ -17,7 +19,7 @@ const lookMs = 100;
 export const stopReplay = async (
   { idOrName, replayId, principal }: Pick<UserOf, "principal"> & { idOrName: string; replayId: string },
   project: Project,
-  deps: ServiceDeps,
+  deps: FindSessionDeps & { log: Logger; replays: ReplayParts },
   signal: AbortSignal,
 ): Promise<void> => {
   const { record, lease, poolUid } = await findReplay(

@@ -8,7 +8,7 @@
  * So a recording that breaks off anywhere can be played up to there, and whoever goes on with it knows from its parts what is stored.
  */
 
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
 import { mostReplaySeconds } from "./agent/api.ts";
 import type { StoredVideo } from "./recording-store.ts";
@@ -39,7 +39,7 @@ export type VideoParts = {
   finish(): Promise<StoredVideo | undefined>;
 };
 
-type VideoPartsDeps = Pick<ServiceDeps, "blobs"> & { id: string; mostBytes: number };
+type VideoPartsDeps = { blobs: BlobStore } & { id: string; mostBytes: number };
 
 const createIndex = () => {
   const index: IndexedCluster[] = [];

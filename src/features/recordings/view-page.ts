@@ -2,17 +2,33 @@
  * The video of a recording below its session's `base_url`, for people: opened by a web browser or in a `<video>`, without an API key. The
  * token in the URL opens this recording and nothing else, for as long as it is kept.
  */
+
+import type { KeyObject } from "node:crypto";
 import type { Express, Request, Response } from "express";
+import type { Config } from "../../core/config/config.ts";
 import type { AppDeps } from "../../core/http/app-deps.ts";
 import { failedToken } from "../../core/http/failed-attempt.ts";
 import { answerError, asAppError } from "../../core/http/middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../../core/http/request-locals.ts";
 import { sendFile } from "../../core/http/send-file.ts";
 import { callerGone } from "../../core/http/serve-route.ts";
+import type { CallerLimits } from "../../core/projects/caller-limits.ts";
+import type { Projects } from "../../core/projects/projects.ts";
 import { httpStatus } from "../../platform/base/errors.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
 import { openReplay, replayByToken } from "./open-recording.ts";
+import type { ReplayParts } from "./recordings.ts";
 import { replayFile } from "./video-file.ts";
+
+type Services = {
+  blobs: BlobStore;
+  callerLimits: CallerLimits;
+  config: Config;
+  projects: Projects;
+  replays: ReplayParts;
+  verifyKey: KeyObject;
+};
 
 const route = "/gateway/{session}/replays/{replay}";
 
@@ -26,7 +42,11 @@ const secured = (response: Response): Response =>
     "Cross-Origin-Resource-Policy": "cross-origin",
   });
 
-const serve = async (request: Request, response: Response, { services, stopping }: AppDeps): Promise<void> => {
+const serve = async (
+  request: Request,
+  response: Response,
+  { services, stopping }: AppDeps<Services>,
+): Promise<void> => {
   const asked = {
     sessionId: textOf(request.params.session),
     replayId: textOf(request.params.replay),
@@ -46,7 +66,7 @@ const serve = async (request: Request, response: Response, { services, stopping 
 };
 
 /** Serves GET of that path. */
-export const mountReplayView = (app: Express, deps: AppDeps): void => {
+export const mountReplayView = (app: Express, deps: AppDeps<Services>): void => {
   app.get("/gateway/:session/replays/:replay", async (request, response) => {
     setRoute(response, route);
     const facts = factsOf(response);

@@ -13,7 +13,7 @@ import {
 import { siteEvidenceKind } from "./site-evidence.ts";
 
 /** The config registry: which settings reach a site. */
-export const sites: Feature = {
+export const sites = {
   kinds: [siteConfigKind, siteEvidenceKind, siteAnalysisKind],
   routes: [
     lookupSiteRoute,
@@ -24,4 +24,4 @@ export const sites: Feature = {
     listSitesRoute,
   ],
   mountOps: mountRegistry,
-};
+} satisfies Feature;

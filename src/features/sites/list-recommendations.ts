@@ -1,11 +1,15 @@
 /** What is recommended for the targets that were analyzed: `config_registry.list` of the public clients. */
 
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Config } from "../../core/config/config.ts";
+import type { Reflector } from "../../platform/kube/reflector.ts";
+import type { ProxyProvider } from "../proxies/rules/proxy-provider.ts";
 import { listAnalyses } from "./analyses/fetch-analysis.ts";
+import type { SiteAnalysis } from "./analyses/site-analysis.ts";
 import { lookupTarget } from "./lookup-site.ts";
+import type { SiteIndex } from "./site-index.ts";
 import { configurationName, type RecommendationSummary, type summarySorts } from "./site-wire.ts";
 
-type Deps = Pick<ServiceDeps, "analyses" | "sites" | "config" | "proxyProvider">;
+type Deps = { analyses: Reflector<SiteAnalysis>; config: Config; proxyProvider: ProxyProvider; sites: SiteIndex };
 
 type SummaryQuery = {
   query?: string | undefined;

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Config } from "../../core/config/config.ts";
 import { bestFirst, isEligible } from "./rules/recommend.ts";
 import { browserRecord, evidenceRecord, proxyRecipe } from "./rules/recommendation-record.ts";
+import type { SiteIndex } from "./site-index.ts";
 import { type SitePlace, siteDomain } from "./site-index.ts";
 import type { SiteScope } from "./site-recipe.ts";
 import type { SiteRecord } from "./site-wire.ts";
@@ -14,7 +15,7 @@ type SiteQuery = { query?: string | undefined; scope?: SiteScope | undefined; li
 /** A site as answers show it; undefined when it has gone meanwhile. */
 export const siteRecord = (
   place: SitePlace,
-  { sites, config }: Pick<ServiceDeps, "sites" | "config">,
+  { sites, config }: { config: Config; sites: SiteIndex },
 ): SiteRecord | undefined => {
   const site = sites.of(siteDomain(place)).find(place);
   return (
@@ -34,7 +35,7 @@ export const siteRecord = (
 /** A page of what the registry knows; `query`: a part of the name. Yields to others while it searches. */
 export const listSites = async (
   { query, scope, limit, offset }: SiteQuery,
-  deps: Pick<ServiceDeps, "sites" | "config">,
+  deps: { config: Config; sites: SiteIndex },
   signal: AbortSignal,
 ): Promise<{ sites: SiteRecord[]; hasMore: boolean }> => {
   const part = query?.toLowerCase();

@@ -1,14 +1,16 @@
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Config } from "../../core/config/config.ts";
 import { invalidInput } from "../../platform/base/errors.ts";
 import { isCountry } from "../../platform/rules/countries.ts";
+import type { ProxyProvider } from "../proxies/rules/proxy-provider.ts";
 import { isPossibleHere } from "./rules/possible-here.ts";
 import { recommend } from "./rules/recommend.ts";
 import { lookupAnswer } from "./rules/recommendation-record.ts";
 import { type Target, targetOf } from "./rules/target.ts";
+import type { SiteIndex } from "./site-index.ts";
 import type { Recipe } from "./site-recipe.ts";
 import type { LookupAnswer, LookupRequest } from "./site-wire.ts";
 
-type Deps = Pick<ServiceDeps, "sites" | "config" | "proxyProvider">;
+type Deps = { config: Config; proxyProvider: ProxyProvider; sites: SiteIndex };
 
 /** The target of a request's `url`. Throws `bad_request` for one that is not public. */
 export const requireTarget = (url: string): Target => {

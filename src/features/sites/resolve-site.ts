@@ -1,21 +1,33 @@
+import type { Config } from "../../core/config/config.ts";
+import type { ApiMetrics } from "../../core/metrics/api-metrics.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError, notSupportedHere } from "../../platform/base/errors.ts";
 import { blobsFinalizer } from "../../platform/kinds/finalizers.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Reflector } from "../../platform/kube/reflector.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
+import type { ProxyProvider } from "../proxies/rules/proxy-provider.ts";
 import { analysisAnswer } from "./analyses/fetch-analysis.ts";
 import { analysisName, hasEnded, type SiteAnalysis, siteAnalysisKind } from "./analyses/site-analysis.ts";
 import { requireCountries, requireTarget } from "./lookup-site.ts";
 import type { AnalysisSettings } from "./rules/analysis-settings.ts";
 import type { Target } from "./rules/target.ts";
+import type { SiteIndex } from "./site-index.ts";
 import type { AnalysisAnswer, ResolveRequest } from "./site-wire.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
-type Deps = Pick<
-  ServiceDeps,
-  "kube" | "locks" | "sites" | "analyses" | "analysisSettings" | "config" | "metrics" | "proxyProvider"
->;
+type Deps = {
+  analyses: Reflector<SiteAnalysis>;
+  analysisSettings: AnalysisSettings | undefined;
+  config: Config;
+  kube: Kube;
+  locks: Locks;
+  metrics: ApiMetrics;
+  proxyProvider: ProxyProvider;
+  sites: SiteIndex;
+};
 
 const requireSettings = ({ analysisSettings, config }: Deps): AnalysisSettings => {
   if (!analysisSettings)

@@ -1,11 +1,20 @@
 import { z } from "zod";
+import type { Config } from "../../core/config/config.ts";
 import { Paging, pageHeaders, pageOf } from "../../core/http/paging.ts";
-import { defineRoute } from "../../core/http/route.ts";
+import { routesWith } from "../../core/http/route.ts";
+import type { ApiMetrics } from "../../core/metrics/api-metrics.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Reflector } from "../../platform/kube/reflector.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
+import type { ProxyProvider } from "../proxies/rules/proxy-provider.ts";
 import { fetchAnalysis, listAnalyses } from "./analyses/fetch-analysis.ts";
+import type { SiteAnalysis } from "./analyses/site-analysis.ts";
 import { listRecommendations } from "./list-recommendations.ts";
 import { listSites } from "./list-sites.ts";
 import { lookupSite } from "./lookup-site.ts";
 import { resolveSite } from "./resolve-site.ts";
+import type { AnalysisSettings } from "./rules/analysis-settings.ts";
+import type { SiteIndex } from "./site-index.ts";
 import { siteScopes } from "./site-recipe.ts";
 import {
   AnalysisAnswer,
@@ -18,6 +27,18 @@ import {
   SiteRecord,
   summarySorts,
 } from "./site-wire.ts";
+
+type Deps = {
+  analyses: Reflector<SiteAnalysis>;
+  analysisSettings: AnalysisSettings | undefined;
+  config: Config;
+  kube: Kube;
+  locks: Locks;
+  metrics: ApiMetrics;
+  proxyProvider: ProxyProvider;
+  sites: SiteIndex;
+};
+const defineRoute = routesWith<Deps>();
 
 const tag = "Config registry";
 const scope = "project";

@@ -1,12 +1,16 @@
 /** What the pages about the config registry show. */
 
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Config } from "../../core/config/config.ts";
+import type { BlobStore } from "../../platform/blobs/blob-store.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Reflector } from "../../platform/kube/reflector.ts";
 import { type SiteAnalysis, siteAnalysisKind } from "./analyses/site-analysis.ts";
 import { siteRecord } from "./list-sites.ts";
 import { analysisRecord } from "./rules/analysis-record.ts";
 import { bestFirst } from "./rules/recommend.ts";
 import { recipeKey } from "./rules/site.ts";
 import type { RecentRun } from "./site-evidence.ts";
+import type { SiteIndex } from "./site-index.ts";
 import { type SitePlace, siteDomain } from "./site-index.ts";
 import type { AnalysisSummary, SiteRecord } from "./site-wire.ts";
 
@@ -32,7 +36,7 @@ const rank = ({ analysis: { started_at, finished_at } }: AnalysisView): number =
 };
 
 /** All analyses: those that run, then those that wait, then the ended ones, each the latest first. */
-export const viewAnalyses = ({ analyses }: Pick<ServiceDeps, "analyses">): AnalysisView[] =>
+export const viewAnalyses = ({ analyses }: { analyses: Reflector<SiteAnalysis> }): AnalysisView[] =>
   analyses
     .list()
     .map(viewOf)
@@ -42,7 +46,7 @@ export const viewAnalyses = ({ analyses }: Pick<ServiceDeps, "analyses">): Analy
 export type SiteView = { site: SiteRecord; recent: (readonly RecentRun[])[]; analyses: AnalysisView[] };
 
 /** The latest runs of each configuration, in the order of `siteRecord`. */
-const runsOf = (place: SitePlace, { sites }: Pick<ServiceDeps, "sites">): RecentRun[][] => {
+const runsOf = (place: SitePlace, { sites }: { sites: SiteIndex }): RecentRun[][] => {
   const finder = sites.of(siteDomain(place));
   const recent = finder.recent(place);
   return bestFirst(finder.find(place)?.known ?? []).map(({ recipe }) => recent.get(recipeKey(recipe)) ?? []);
@@ -51,7 +55,7 @@ const runsOf = (place: SitePlace, { sites }: Pick<ServiceDeps, "sites">): Recent
 /** One site with its latest runs, and the analyses of its target; undefined when nothing is known of it. */
 export const viewSite = (
   place: SitePlace,
-  deps: Pick<ServiceDeps, "sites" | "analyses" | "config">,
+  deps: { analyses: Reflector<SiteAnalysis>; config: Config; sites: SiteIndex },
 ): SiteView | undefined => {
   const site = siteRecord(place, deps);
   const isHere = ({ target }: AnalysisView): boolean =>
@@ -68,7 +72,7 @@ export const viewSite = (
 /** The picture of what a trial showed; undefined when there is none. */
 export const openScreenshot = async (
   { id, trial }: { id: string; trial: number },
-  { kube, blobs }: Pick<ServiceDeps, "kube" | "blobs">,
+  { kube, blobs }: { blobs: BlobStore; kube: Kube },
   signal: AbortSignal,
 ): Promise<Buffer | undefined> => {
   const analysis = await kube.get(siteAnalysisKind, { name: id });

@@ -11,15 +11,21 @@
  * What waits here is one batch at most, and one event when there are many sessions: an agent whose stream is not read keeps its events
  * itself, and says which it had to drop.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaseState } from "../../core/collecting/lease-state.ts";
 import type { Slots } from "../../core/collecting/slots.ts";
+import type { Config } from "../../core/config/config.ts";
 import { AgentStreamBroken, type AgentStreams } from "../../core/leases/agent/agent-stream.ts";
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import { type AnyLease, requestOf } from "../../core/leases/records.ts";
+import type { Browser } from "../../core/model/browsers/browser.ts";
+import type { BrowserPool } from "../../core/model/pools/browser-pool.ts";
 import type { Telemetry } from "../../core/model/settings/telemetry.ts";
+import type { WatchedObjects } from "../../core/objects/watched-objects.ts";
 import { telemetryPath } from "../../core/protocol/telemetry-api.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { sessionTelemetry } from "../../core/sessions/lease-telemetry.ts";
+import type { Logger } from "../../platform/base/log.ts";
 import { doubling } from "../../platform/base/retry.ts";
 import type { Collected } from "../../platform/redis/collect-claims.ts";
 import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
@@ -29,7 +35,13 @@ import { TelemetryRecord } from "./telemetry-event.ts";
 import type { KeptEvent, TelemetryBounds, TelemetryStore } from "./telemetry-store.ts";
 
 /** `slots`: batches of all sessions that are in memory at once. `isTight`: Redis has little room left. */
-export type CollectDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "config" | "log"> & {
+export type CollectDeps = {
+  browsers: WatchedObjects<Browser>;
+  config: Config;
+  log: Logger;
+  pools: WatchedObjects<BrowserPool>;
+  store: LeaseStore;
+} & {
   events: TelemetryStore;
   streams: Pick<AgentStreams, "open">;
   slots: Slots;

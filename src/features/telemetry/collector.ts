@@ -3,7 +3,7 @@
 import { type ClaimedWork, startClaimedWork } from "../../core/collecting/claimed-work.ts";
 import { createSlots } from "../../core/collecting/slots.ts";
 import { resolveTelemetry } from "../../core/model/settings/telemetry-merge.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Projects } from "../../core/projects/projects.ts";
 import type { CollectClaims } from "../../platform/redis/collect-claims.ts";
 import type { MemoryUse } from "../../platform/redis/memory-use.ts";
 import { type CollectDeps, collectSession } from "./collect-session.ts";
@@ -11,8 +11,10 @@ import { type CollectDeps, collectSession } from "./collect-session.ts";
 /** Collects the events of sessions. */
 export type TelemetryCollector = ClaimedWork;
 
-export type CollectorDeps = Omit<CollectDeps, "slots" | "isTight"> &
-  Pick<ServiceDeps, "projects"> & { claims: CollectClaims; memoryUse(): Promise<MemoryUse[]> };
+export type CollectorDeps = Omit<CollectDeps, "slots" | "isTight"> & { projects: Projects } & {
+  claims: CollectClaims;
+  memoryUse(): Promise<MemoryUse[]>;
+};
 
 /** Sessions of one replica: each has a connection to an agent. */
 const mostSessions = 5000;

@@ -2,10 +2,11 @@
  * Exports of the sessions that this replica collects. The kept events are the buffer of an export: what waits for a receiver that is away
  * is in Redis. Each destination has one exporter and one gate here, while a session exports to it.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AnyLease, requestOf } from "../../core/leases/records.ts";
 import type { Telemetry } from "../../core/model/settings/telemetry.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Projects } from "../../core/projects/projects.ts";
 import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
 import {
   createDestinationExporter,
@@ -20,13 +21,12 @@ import type { ExportCursors } from "./export-cursors.ts";
 import { recordOf } from "./record.ts";
 import type { TelemetryStore } from "./telemetry-store.ts";
 
-type ExportsDeps = ExporterDeps &
-  Pick<ServiceDeps, "projects"> & {
-    events: Pick<TelemetryStore, "read">;
-    cursors: ExportCursors;
-    /** Counts events that no destination gets. */
-    onDropped(count: number, reason: string): void;
-  };
+type ExportsDeps = ExporterDeps & { projects: Projects } & {
+  events: Pick<TelemetryStore, "read">;
+  cursors: ExportCursors;
+  /** Counts events that no destination gets. */
+  onDropped(count: number, reason: string): void;
+};
 
 /** The export of one session, to whatever destination its settings name. */
 export type Exporting = {

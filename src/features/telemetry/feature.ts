@@ -1,5 +1,4 @@
 import type { Feature } from "../../core/api/feature.ts";
-import type { NetworkJudge } from "../../platform/addresses/network-judge.ts";
 import { destinationController } from "./destinations/controller.ts";
 import {
   createTelemetryDestinationRoute,
@@ -12,7 +11,7 @@ import { telemetryDestinationKind } from "./destinations/telemetry-destination.t
 import { listTelemetryRoute, streamTelemetryRoute } from "./routes.ts";
 
 /** The events of sessions, and the receivers that they are exported to. */
-export const telemetry: Feature<{ destinationJudge: NetworkJudge }> = {
+export const telemetry = {
   kinds: [telemetryDestinationKind],
   contents: [{ kind: telemetryDestinationKind, what: "telemetry destinations" }],
   controllers: [destinationController],
@@ -25,4 +24,4 @@ export const telemetry: Feature<{ destinationJudge: NetworkJudge }> = {
     updateTelemetryDestinationRoute,
     deleteTelemetryDestinationRoute,
   ],
-};
+} satisfies Feature;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { ServiceDeps } from "../../cmd/service-deps.ts";
 import { followEvents } from "./follow-events.ts";
 
 /** What of so many events is read, as Redis gives it. */

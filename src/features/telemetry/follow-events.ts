@@ -1,9 +1,10 @@
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import type { FoundSession } from "../../core/sessions/find-session.ts";
 import { sessionTelemetry } from "../../core/sessions/lease-telemetry.ts";
 import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
 import { droppedBetween, recordOf } from "./record.ts";
 import type { TelemetryRecord } from "./telemetry-event.ts";
+import type { TelemetryParts } from "./telemetry-parts.ts";
 
 /** Events of one read. */
 const pageSize = 100;
@@ -14,7 +15,7 @@ const pageSize = 100;
  */
 const follow = async function* (
   { session, poolUid, after }: { session: string; poolUid: string; after: number },
-  { telemetry: { events, watches } }: Pick<ServiceDeps, "telemetry">,
+  { telemetry: { events, watches } }: { telemetry: TelemetryParts },
   signal: AbortSignal,
 ): AsyncGenerator<TelemetryRecord> {
   const watch = watches.join({ session, poolUid });
@@ -55,7 +56,7 @@ export type BeginAt = { after: number } | "oldest" | "now";
 export const followEvents = async (
   { lease, poolUid }: FoundSession,
   begin: BeginAt,
-  deps: Pick<ServiceDeps, "telemetry" | "store">,
+  deps: { store: LeaseStore; telemetry: TelemetryParts },
   signal: AbortSignal,
 ): Promise<AsyncGenerator<TelemetryRecord>> => {
   const { session } = lease;

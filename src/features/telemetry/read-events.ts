@@ -1,8 +1,8 @@
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { momentOf } from "../../platform/rules/time-window.ts";
 import { recordOf } from "./record.ts";
 import type { TelemetryRecord } from "./telemetry-event.ts";
+import type { TelemetryParts } from "./telemetry-parts.ts";
 import type { TelemetryPage } from "./telemetry-store.ts";
 
 /** `offset`: of the answer before; left out for a first page. `category`: left out for all. */
@@ -37,7 +37,7 @@ type Window = { after: number | undefined; before: number | undefined };
 const windowOf = async (
   session: string,
   { order, since, until, offset }: EventsQuery,
-  { telemetry: { events } }: Pick<ServiceDeps, "telemetry">,
+  { telemetry: { events } }: { telemetry: TelemetryParts },
 ): Promise<Window | undefined> => {
   const nowMs = Date.now();
   const [sinceTs, untilTs] = [
@@ -60,7 +60,7 @@ const readUpTo = async (
   session: string,
   { order, limit }: EventsQuery,
   { after, before }: Window,
-  { telemetry: { events } }: Pick<ServiceDeps, "telemetry">,
+  { telemetry: { events } }: { telemetry: TelemetryParts },
 ): Promise<Kept[]> => {
   const isWithin = ({ seq }: Kept): boolean => before === undefined || (order === "asc" ? seq < before : seq > before);
   const found: Kept[] = [];
@@ -79,7 +79,7 @@ const readUpTo = async (
 export const readEvents = async (
   session: string,
   query: EventsQuery,
-  deps: Pick<ServiceDeps, "telemetry">,
+  deps: { telemetry: TelemetryParts },
 ): Promise<EventsPage> => {
   if (query.order === "desc" && query.since !== undefined)
     throw new AppError(

@@ -1,12 +1,19 @@
 /** The telemetry of sessions, as the public SDK reads it (`browsers.telemetry`). */
+
 import { z } from "zod";
 import { listInQuery } from "../../core/http/middleware/validate.ts";
 import { Paging } from "../../core/http/paging.ts";
-import { defineRoute, defineSessionStream, type ServerEvent } from "../../core/http/route.ts";
+import { routesWith, type ServerEvent, sessionStreamsWith } from "../../core/http/route.ts";
+import type { FindSessionDeps } from "../../core/sessions/find-session.ts";
 import { findUsable } from "../../core/sessions/may-use.ts";
 import { type BeginAt, followEvents } from "./follow-events.ts";
 import { readEvents } from "./read-events.ts";
 import { eventCategories, TelemetryRecord } from "./telemetry-event.ts";
+import type { TelemetryParts } from "./telemetry-parts.ts";
+
+type Deps = FindSessionDeps & { telemetry: TelemetryParts };
+const defineRoute = routesWith<Deps>();
+const defineSessionStream = sessionStreamsWith<Deps>();
 
 const tag = "Browsers";
 const scope = "project";

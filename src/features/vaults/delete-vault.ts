@@ -1,16 +1,18 @@
-import type { Principal } from "../../core/api-keys/api-keys.ts";
+import type { ApiKeys, Principal } from "../../core/api-keys/api-keys.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { fetchVault } from "./fetch-vault.ts";
 import { removeItem } from "./items/delete-item.ts";
 import { fetchItems } from "./items/fetch-item.ts";
+import type { ItemEvents } from "./items/item-events.ts";
 import { vaultKind } from "./vault.ts";
 
 /** Deletes a vault with its items; the operator deletes items that are created at this moment. Throws `not_found`. */
 export const deleteVault = async (
   idOrName: string,
   { project, principal }: { project: Project; principal: Principal },
-  deps: Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">,
+  deps: { apiKeys: ApiKeys; itemEvents: ItemEvents; kube: Kube; log: Logger },
 ): Promise<void> => {
   const vault = await fetchVault(idOrName, project, deps);
   const { uid } = vault.metadata;

@@ -38,7 +38,7 @@ import { deleteVaultRoute, getVaultRoute, listVaultsRoute, upsertVaultRoute } fr
 import { vaultKind } from "./vault.ts";
 
 /** Stored logins, which are typed into pages and never given out. */
-export const vaults: Feature<object> = {
+export const vaults = {
   kinds: [vaultKind, vaultItemKind, credentialKind, authConnectionKind],
   contents: [
     { kind: vaultKind, what: "vaults" },
@@ -73,4 +73,4 @@ export const vaults: Feature<object> = {
     getTotpCodeRoute,
   ],
   mount: mountLogin,
-};
+} satisfies Feature;

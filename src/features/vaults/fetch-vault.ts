@@ -1,11 +1,11 @@
 import { fetchNamedObject, fetchObjects } from "../../core/objects/fetch-object.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { createdAt, updatedAt, wireId, wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import { type Vault, vaultKind } from "./vault.ts";
 import type { VaultRecord } from "./vault-wire.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** Fetches the vaults of a project, oldest first. */
 export const fetchVaults = (project: Project, deps: Deps): Promise<Vault[]> => fetchObjects(vaultKind, project, deps);

@@ -1,11 +1,19 @@
 import { z } from "zod";
+import type { ApiKeys } from "../../core/api-keys/api-keys.ts";
 import { isWanted, Paging, pageOf } from "../../core/http/paging.ts";
-import { defineRoute } from "../../core/http/route.ts";
+import { routesWith } from "../../core/http/route.ts";
+import type { Logger } from "../../platform/base/log.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { deleteVault } from "./delete-vault.ts";
 import { fetchVault, fetchVaults, vaultAnswer } from "./fetch-vault.ts";
+import type { ItemEvents } from "./items/item-events.ts";
 import { upsertVault } from "./upsert-vault.ts";
 import { UpsertVault, VaultRecord } from "./vault-wire.ts";
+
+type Deps = { apiKeys: ApiKeys; itemEvents: ItemEvents; kube: Kube; locks: Locks; log: Logger };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Vaults";
 const scope = "project";

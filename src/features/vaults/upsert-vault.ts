@@ -1,8 +1,9 @@
 import { newId } from "../../core/objects/new-id.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../core/service-deps.ts";
 import { itemsFinalizer } from "../../platform/kinds/finalizers.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import type { Locks } from "../../platform/redis/locks.ts";
 import { fetchVaults, vaultAnswer } from "./fetch-vault.ts";
 import { vaultKind } from "./vault.ts";
 import type { UpsertVault, VaultRecord } from "./vault-wire.ts";
@@ -11,7 +12,7 @@ import type { UpsertVault, VaultRecord } from "./vault-wire.ts";
 export const upsertVault = (
   { name }: UpsertVault,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "locks">,
+  deps: { kube: Kube; locks: Locks },
 ): Promise<VaultRecord> =>
   deps.locks.hold(["vault", project.namespace, name], async () => {
     const known = (await fetchVaults(project, deps)).find((vault) => wireName(vault) === name);

@@ -1,7 +1,8 @@
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { LeaseStore } from "../../leases/lease-store.ts";
 import { browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { Project } from "../../projects/projects.ts";
-import type { ServiceDeps } from "../../service-deps.ts";
 import { fetchPool } from "./fetch-pool.ts";
 import { isRecovering } from "./refuse-while-recovering.ts";
 
@@ -15,7 +16,7 @@ const forceAnnotation = { "browserpool.dev/force-delete": "true" };
 export const deletePool = async (
   { idOrName, force }: { idOrName: string; force: boolean },
   project: Project,
-  deps: ServiceDeps,
+  deps: { kube: Kube; store: LeaseStore },
 ): Promise<void> => {
   const pool = await fetchPool(idOrName, project, deps);
   const uid = pool.metadata.uid;

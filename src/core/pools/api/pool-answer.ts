@@ -1,12 +1,14 @@
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { LeaseStore } from "../../leases/lease-store.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolRecord } from "../../model/pools/browser-pool-wire.ts";
 import { browserPoolRecord } from "../../model/pools/pool-record.ts";
 import { type ReferencedObjects, referencesOf, resolveReferences } from "../../model/settings/references.ts";
 import { fetchReferenced } from "../../objects/references.ts";
 import { listedPolicy } from "../../policies/listed-policy.ts";
-import type { ServiceDeps } from "../../service-deps.ts";
+import type { PolicyReader } from "../../policies/policy-reader.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "policies" | "store">;
+type Deps = { kube: Kube; policies: PolicyReader; store: LeaseStore };
 
 /** The pool with its policy in the spec; undefined when parts of the policy are missing. */
 const withPolicy = async (pool: BrowserPool, { policies }: Deps): Promise<BrowserPool | undefined> => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { ServiceDeps } from "../../../cmd/service-deps.ts";
 import { BrowserPoolSpec, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { Project } from "../../projects/projects.ts";
-import type { ServiceDeps } from "../../service-deps.ts";
 import { checkPool } from "./pool-checks.ts";
 
 const pooledSessions = 5;

@@ -1,14 +1,30 @@
 import { AppError, type ErrorDetail, invalidInput } from "../../../platform/base/errors.ts";
 import { wireName } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { Config } from "../../config/config.ts";
+import type { Browser } from "../../model/browsers/browser.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import { growthOf, presentSize, promisedSize } from "../../model/pools/pool-size.ts";
 import { sessionTooLong } from "../../model/sessions/session-limit.ts";
 import { onDemandRoom, poolAboveCap } from "../../model/sessions/session-room.ts";
 import { newReferences, requireReferences } from "../../objects/references.ts";
 import { requireFeatures } from "../../objects/require-features.ts";
+import type { WatchedObjects } from "../../objects/watched-objects.ts";
 import type { Project } from "../../projects/projects.ts";
+import type { SessionUseDeps } from "../../projects/session-use.ts";
 import { countedSessions, reservedPool, sessionUse } from "../../projects/session-use.ts";
-import type { ServiceDeps } from "../../service-deps.ts";
+import type { SessionRoom } from "../../reservations/session-room.ts";
+
+/** What checking and reserving the room of a pool or browser needs. */
+export type PoolRoomDeps = {
+  browsers: WatchedObjects<Browser>;
+  config: Config;
+  kube: Kube;
+  pools: WatchedObjects<BrowserPool>;
+  sessionRoom: SessionRoom;
+  setAside: string | undefined;
+};
 
 type Wanted = {
   spec: BrowserPoolSpec;
@@ -22,7 +38,7 @@ const sumOfSizes = (pools: BrowserPool[]): number => pools.reduce((sum, pool) =>
 const limitDetails = async (
   { spec, project, before }: Wanted,
   others: BrowserPool[],
-  deps: ServiceDeps,
+  deps: SessionUseDeps,
 ): Promise<ErrorDetail[]> => {
   const { pooledSessions, fillRatePerMinute, sessionSeconds } = deps.config.limits;
   const tooLong =
@@ -50,7 +66,7 @@ const limitDetails = async (
  * Checks a pool's spec against the other pools and objects: limits (LIMIT-2), a free name, existing references. Throws
  * `bad_request`, `not_supported_here`, `name_taken`, or `not_found` for a reference. Of two requests at once both can pass, unless each is `inTurn`.
  */
-export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void> => {
+export const checkPool = async (wanted: Wanted, deps: SessionUseDeps): Promise<void> => {
   requireFeatures(wanted.spec, deps, wanted.before?.spec);
   const { items } = await deps.kube.list(browserPoolKind);
   const others = items.filter(
@@ -72,13 +88,13 @@ export const checkPool = async (wanted: Wanted, deps: ServiceDeps): Promise<void
  * one request waits for the turn of the organization, so many of one project don't keep the others waiting. Throws `unavailable`
  * when there is no turn in time.
  */
-export const inTurn = <T>({ namespace }: Project, { locks }: ServiceDeps, work: () => Promise<T>): Promise<T> =>
+export const inTurn = <T>({ namespace }: Project, { locks }: { locks: Locks }, work: () => Promise<T>): Promise<T> =>
   locks.hold(["pools", namespace], () => locks.hold(["pools"], work));
 
 /** Reserves what the pool of this name grows by, against on-demand browsers that begin now. Throws `bad_request`. */
 export const reserveGrowth = async (
   { spec, project, before, name }: Wanted & { name: string },
-  deps: ServiceDeps,
+  deps: PoolRoomDeps,
 ): Promise<void> => {
   const growth = growthOf(spec, before);
   const use = await sessionUse(project, deps);

@@ -1,12 +1,16 @@
 import { AppError } from "../../../platform/base/errors.ts";
+import type { LeaseStore } from "../../leases/lease-store.ts";
+import type { NamesWhole } from "../../leases/names-whole.ts";
+import type { Browser } from "../../model/browsers/browser.ts";
+import type { BrowserPool } from "../../model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../../objects/watched-objects.ts";
 import type { Project } from "../../projects/projects.ts";
-import type { ServiceDeps } from "../../service-deps.ts";
 import { type LeaseOwner, liveOwnersOf } from "./lease-owners.ts";
 
 /** Whether Redis may have lost writes about a pool or on-demand browser, and not all of its agents were inspected since. */
 export const isRecovering = async (
   { metadata, status }: LeaseOwner,
-  { store }: Pick<ServiceDeps, "store">,
+  { store }: { store: LeaseStore },
 ): Promise<boolean> =>
   // An object without an epoch had no round of the operator yet, so it has no leases.
   status?.leaseEpoch !== undefined && store.isRecovering(metadata.uid);
@@ -18,7 +22,12 @@ export const isRecovering = async (
 export const refuseWhileNamesAreRecovered = async (
   name: string,
   project: Project,
-  deps: Pick<ServiceDeps, "store" | "pools" | "browsers" | "namesWhole">,
+  deps: {
+    browsers: WatchedObjects<Browser>;
+    namesWhole: NamesWhole;
+    pools: WatchedObjects<BrowserPool>;
+    store: LeaseStore;
+  },
 ): Promise<void> => {
   const names = await deps.namesWhole.check(project.id);
   if (names.isWhole) return;
@@ -33,7 +42,7 @@ export const refuseWhileNamesAreRecovered = async (
 export const refuseWhileRecovering = async (
   session: string,
   owners: LeaseOwner[],
-  deps: Pick<ServiceDeps, "store">,
+  deps: { store: LeaseStore },
 ): Promise<void> => {
   const mayLive = await Promise.all(
     owners.map(

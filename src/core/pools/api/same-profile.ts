@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Selector } from "../../../platform/kinds/selector.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { chooseProfile } from "../../model/settings/pool-profile.ts";
 import { resolveReferences } from "../../model/settings/references.ts";
 import { fetchReferenced } from "../../objects/references.ts";
 import type { Project } from "../../projects/projects.ts";
-import type { ServiceDeps } from "../../service-deps.ts";
 
 /** Whether a request names the profile that the pool has already, by its id or by its name. */
 export const namesSameProfile = async (
   { before, asked }: { before: Selector | undefined; asked: Selector | undefined },
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
 ): Promise<boolean> => {
   const choice = asked && chooseProfile(asked);
   if (choice?.kind !== "profile" || !before) return false;

@@ -1,16 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalidInput } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { LeaseStore } from "../../leases/lease-store.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
 import { patchPool } from "../../model/pools/pool-patch.ts";
 import { growthOf } from "../../model/pools/pool-size.ts";
 import { newId } from "../../objects/new-id.ts";
 import { retryConflicts } from "../../objects/retry-conflicts.ts";
+import type { PolicyReader } from "../../policies/policy-reader.ts";
 import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "../../policies/policy-upload.ts";
 import type { Project } from "../../projects/projects.ts";
-import type { ServiceDeps } from "../../service-deps.ts";
 import { fetchPool } from "./fetch-pool.ts";
 import { poolAnswer } from "./pool-answer.ts";
+import type { PoolRoomDeps } from "./pool-checks.ts";
 import { checkPool, inTurn, reserveGrowth } from "./pool-checks.ts";
 import { namesSameProfile } from "./same-profile.ts";
 
@@ -23,7 +27,7 @@ type Update = { request: UpdateBrowserPool; project: Project; upload: PolicyUplo
 const writePool = async (
   before: BrowserPool,
   { request, project, upload }: Update,
-  deps: ServiceDeps,
+  deps: PoolRoomDeps & { locks: Locks },
 ): Promise<Updated> => {
   const profiles = { before: before.spec.profile, asked: request.profile };
   const isSameProfile = await namesSameProfile(profiles, project, deps);
@@ -47,7 +51,7 @@ const writePool = async (
   });
 };
 
-const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Updated> =>
+const update = (idOrName: string, wanted: Update, deps: PoolRoomDeps & { locks: Locks }): Promise<Updated> =>
   retryConflicts("the pool", async () => writePool(await fetchPool(idOrName, wanted.project, deps), wanted, deps));
 
 /**
@@ -57,7 +61,7 @@ const update = (idOrName: string, wanted: Update, deps: ServiceDeps): Promise<Up
 export const updatePool = async (
   { idOrName, request }: { idOrName: string; request: UpdateBrowserPool },
   project: Project,
-  deps: ServiceDeps,
+  deps: PoolRoomDeps & { locks: Locks; log: Logger; policies: PolicyReader; store: LeaseStore },
 ): Promise<BrowserPoolRecord> => {
   const upload = createPolicyUpload(deps);
   const { before, pool } = await upload.orUndo(() => update(idOrName, { request, project, upload }, deps));

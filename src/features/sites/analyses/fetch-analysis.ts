@@ -1,8 +1,12 @@
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Config } from "../../../core/config/config.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Reflector } from "../../../platform/kube/reflector.ts";
+import type { ProxyProvider } from "../../proxies/rules/proxy-provider.ts";
 import { lookupTarget } from "../lookup-site.ts";
 import { analysisRecord, refusalOf } from "../rules/analysis-record.ts";
 import type { Target } from "../rules/target.ts";
+import type { SiteIndex } from "../site-index.ts";
 import type { AnalysisAnswer, AnalysisRecord, AnalysisSummary } from "../site-wire.ts";
 import { type SiteAnalysis, siteAnalysisKind } from "./site-analysis.ts";
 
@@ -10,7 +14,7 @@ import { type SiteAnalysis, siteAnalysisKind } from "./site-analysis.ts";
 export const analysisAnswer = (
   analysis: SiteAnalysis,
   asked: { target: Target; countries: readonly string[] | undefined },
-  deps: Pick<ServiceDeps, "sites" | "config" | "proxyProvider">,
+  deps: { config: Config; proxyProvider: ProxyProvider; sites: SiteIndex },
 ): AnalysisAnswer => {
   const known = lookupTarget(asked, deps);
   return {
@@ -23,7 +27,7 @@ export const analysisAnswer = (
 /** Fetches an analysis with what is known of its target. Throws `not_found`; an ended one is deleted after a day. */
 export const fetchAnalysis = async (
   id: string,
-  deps: Pick<ServiceDeps, "kube" | "sites" | "config" | "proxyProvider">,
+  deps: { config: Config; kube: Kube; proxyProvider: ProxyProvider; sites: SiteIndex },
 ): Promise<AnalysisAnswer> => {
   const analysis = /^[a-z0-9]+$/.test(id) ? await deps.kube.get(siteAnalysisKind, { name: id }) : undefined;
   if (!analysis) throw new AppError("not_found", `no analysis with id ${id}; an ended one is kept for a day`);
@@ -36,7 +40,7 @@ type AnalysisQuery = { query?: string | undefined; status?: AnalysisRecord["stat
 /** The analyses that match, the one that was asked for last first. */
 export const listAnalyses = (
   { query, status }: AnalysisQuery,
-  { analyses }: Pick<ServiceDeps, "analyses">,
+  { analyses }: { analyses: Reflector<SiteAnalysis> },
 ): AnalysisSummary[] => {
   const part = query?.toLowerCase() ?? "";
   const now = Date.now();

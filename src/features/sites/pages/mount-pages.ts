@@ -2,12 +2,18 @@
  * `GET /registry`: what the config registry knows, for people. It needs no key, so it is on the ops port only, or where the API listens on
  * loopback. It shows what every project may look up anyway, and screenshots of public pages.
  */
+
 import type { Express, Request, Response } from "express";
 import { z } from "zod";
+import type { Config } from "../../../core/config/config.ts";
 import { validate } from "../../../core/http/middleware/validate.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError, httpStatus } from "../../../platform/base/errors.ts";
+import type { BlobStore } from "../../../platform/blobs/blob-store.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Reflector } from "../../../platform/kube/reflector.ts";
+import type { SiteAnalysis } from "../analyses/site-analysis.ts";
 import { listSites } from "../list-sites.ts";
+import type { SiteIndex } from "../site-index.ts";
 import { maxUrlLength, siteScopes } from "../site-recipe.ts";
 import { openScreenshot, viewAnalyses, viewSite } from "../view-sites.ts";
 import { analysesPage, noticePage, sitePage, sitesPage, style } from "./pages.ts";
@@ -59,10 +65,19 @@ const signalOf = (response: Response): AbortSignal => {
 };
 
 /** `services`: undefined until the process has started. */
-export const mountRegistry = (app: Express, services: () => ServiceDeps | undefined): void => {
+export const mountRegistry = (
+  app: Express,
+  services: () =>
+    | { analyses: Reflector<SiteAnalysis>; blobs: BlobStore; config: Config; kube: Kube; sites: SiteIndex }
+    | undefined,
+): void => {
   const show = (
     path: string,
-    answer: (request: Request, response: Response, deps: ServiceDeps) => Promise<string | undefined>,
+    answer: (
+      request: Request,
+      response: Response,
+      deps: { analyses: Reflector<SiteAnalysis>; blobs: BlobStore; config: Config; kube: Kube; sites: SiteIndex },
+    ) => Promise<string | undefined>,
   ): void => {
     app.get(path, async (request, response) => {
       const deps = services();

@@ -1,4 +1,4 @@
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
 import { invalidInput } from "../../../platform/base/errors.ts";
 import { joinPath } from "../../../platform/kinds/wire.ts";
 import type { SpecProblem } from "../../../platform/rules/problem.ts";
@@ -17,7 +17,7 @@ const wirePlace = ({ path: [first = "", ...rest], message }: SpecProblem) => ({
 export const checkDestination = (
   spec: TelemetryDestinationSpec,
   headers: DestinationHeaders,
-  { destinationJudge }: Pick<ServiceDeps, "destinationJudge">,
+  { destinationJudge }: { destinationJudge: NetworkJudge },
 ): void => {
   const problems = destinationProblems(spec, destinationJudge).map(wirePlace);
   const texts = [...headers].map(([name, value]) => [name, value.reveal()] as const);

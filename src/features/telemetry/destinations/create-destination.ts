@@ -1,10 +1,14 @@
 import { newId } from "../../../core/objects/new-id.ts";
 import { withFreeName } from "../../../core/objects/with-free-name.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
 import { AppError, invalidInput } from "../../../platform/base/errors.ts";
 import { Sensitive } from "../../../platform/base/sensitive.ts";
 import { secretFinalizer } from "../../../platform/kinds/finalizers.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import type { ExportResults } from "../export-results.ts";
 import { checkDestination } from "./check-destination.ts";
 import { type DestinationHeaders, writeDestinationSecret } from "./destination-secret.ts";
 import { destinationAnswer, fetchDestinations } from "./fetch-destination.ts";
@@ -17,7 +21,13 @@ import {
 } from "./telemetry-destination.ts";
 import type { CreateTelemetryDestination, TelemetryDestinationRecord } from "./telemetry-destination-wire.ts";
 
-type Deps = Pick<ServiceDeps, "exportResults" | "destinationJudge" | "kube" | "locks" | "secretsKeys">;
+type Deps = {
+  destinationJudge: NetworkJudge;
+  exportResults: ExportResults;
+  kube: Kube;
+  locks: Locks;
+  secretsKeys: SecretsKeys;
+};
 
 /** Telemetry destinations of a project (LIMIT-30). */
 const mostInProject = 50;

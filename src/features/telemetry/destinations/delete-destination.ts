@@ -1,6 +1,7 @@
+import type { LeaseStore } from "../../../core/leases/lease-store.ts";
 import { requireUnused } from "../../../core/objects/references.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchDestination } from "./fetch-destination.ts";
 import { telemetryDestinationKind } from "./telemetry-destination.ts";
 
@@ -11,7 +12,7 @@ import { telemetryDestinationKind } from "./telemetry-destination.ts";
 export const deleteDestination = async (
   idOrName: string,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "store">,
+  deps: { kube: Kube; store: LeaseStore },
 ): Promise<void> => {
   const object = await fetchDestination(idOrName, project, deps);
   await requireUnused({ kind: "TelemetryDestination", object, what: "telemetry destination" }, project, deps);

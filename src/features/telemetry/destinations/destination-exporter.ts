@@ -7,14 +7,24 @@
  */
 
 import { fetchObject } from "../../../core/objects/fetch-object.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import type { ExportOutcome, OtlpExporter } from "../export/otlp-exporter.ts";
 import type { ConnectDeps } from "../export/pinned-connector.ts";
+import type { ExportResults } from "../export-results.ts";
 import { type OpenDestination, openDestination } from "./open-destination.ts";
 import { telemetryDestinationKind } from "./telemetry-destination.ts";
 
-type Deps = Pick<ServiceDeps, "destinationJudge" | "exportResults" | "kube" | "log" | "secretsKeys">;
+type Deps = {
+  destinationJudge: NetworkJudge;
+  exportResults: ExportResults;
+  kube: Kube;
+  log: Logger;
+  secretsKeys: SecretsKeys;
+};
 
 /** `resolve`: for every name. `now`: ms since the epoch. */
 export type ExporterDeps = Deps & Pick<ConnectDeps, "resolve"> & { now: () => number };

@@ -1,16 +1,17 @@
 import { fetchNamedObject, fetchObjects } from "../../../core/objects/fetch-object.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { ExportResults } from "../export-results.ts";
 import { destinationRecord } from "./rules/destination-record.ts";
 import { type TelemetryDestination, telemetryDestinationKind } from "./telemetry-destination.ts";
 import type { TelemetryDestinationRecord } from "./telemetry-destination-wire.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** A telemetry destination as HTTP answers show it. */
 export const destinationAnswer = async (
   destination: TelemetryDestination,
-  { exportResults }: Pick<ServiceDeps, "exportResults">,
+  { exportResults }: { exportResults: ExportResults },
 ): Promise<TelemetryDestinationRecord> =>
   destinationRecord(destination, await exportResults.read(destination.metadata.uid));
 

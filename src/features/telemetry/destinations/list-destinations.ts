@@ -1,6 +1,6 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { wireName } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchDestinations } from "./fetch-destination.ts";
 import type { TelemetryDestination } from "./telemetry-destination.ts";
 
@@ -24,6 +24,6 @@ const isWanted = (destination: TelemetryDestination, { name, query }: Destinatio
 export const listDestinations = async (
   query: DestinationQuery,
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
 ): Promise<TelemetryDestination[]> =>
   (await fetchDestinations(project, deps)).filter((destination) => isWanted(destination, query));

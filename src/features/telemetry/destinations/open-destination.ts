@@ -1,6 +1,8 @@
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import type { Sensitive } from "../../../platform/base/sensitive.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { openDestinationSecret } from "./destination-secret.ts";
 import { destinationProblems } from "./rules/destination-problems.ts";
 import type { TelemetryDestination } from "./telemetry-destination.ts";
@@ -16,7 +18,7 @@ export type OpenDestination = {
 /** A destination with the values of its headers. Throws `conflict` when its settings or its Secret are not as they must be. */
 export const openDestination = async (
   destination: TelemetryDestination,
-  deps: Pick<ServiceDeps, "destinationJudge" | "kube" | "secretsKeys">,
+  deps: { destinationJudge: NetworkJudge; kube: Kube; secretsKeys: SecretsKeys },
 ): Promise<OpenDestination> => {
   const { endpoint, compression, timeoutSeconds } = destination.spec;
   const [problem] = destinationProblems(destination.spec, deps.destinationJudge);

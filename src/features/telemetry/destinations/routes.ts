@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { Paging, pageOf } from "../../../core/http/paging.ts";
-import { defineRoute } from "../../../core/http/route.ts";
+import { routesWith } from "../../../core/http/route.ts";
+import type { LeaseStore } from "../../../core/leases/lease-store.ts";
+import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import type { ExportResults } from "../export-results.ts";
 import { createDestination } from "./create-destination.ts";
 import { deleteDestination } from "./delete-destination.ts";
 import { destinationAnswer, fetchDestination } from "./fetch-destination.ts";
@@ -11,6 +17,16 @@ import {
   UpdateTelemetryDestination,
 } from "./telemetry-destination-wire.ts";
 import { updateDestination } from "./update-destination.ts";
+
+type Deps = {
+  destinationJudge: NetworkJudge;
+  exportResults: ExportResults;
+  kube: Kube;
+  locks: Locks;
+  secretsKeys: SecretsKeys;
+  store: LeaseStore;
+};
+const defineRoute = routesWith<Deps>();
 
 const tag = "Telemetry";
 const scope = "project";

@@ -1,11 +1,16 @@
+import type { LeaseStore } from "../../../core/leases/lease-store.ts";
 import { requireUnused } from "../../../core/objects/references.ts";
 import { withFreeName } from "../../../core/objects/with-free-name.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
 import { AppError, invalidInput } from "../../../platform/base/errors.ts";
 import { Sensitive } from "../../../platform/base/sensitive.ts";
 import { updatedAtAnnotation, wireName } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import type { ExportResults } from "../export-results.ts";
 import { checkDestination } from "./check-destination.ts";
 import {
   type DestinationHeaders,
@@ -24,7 +29,14 @@ import {
 } from "./telemetry-destination.ts";
 import type { TelemetryDestinationRecord, UpdateTelemetryDestination } from "./telemetry-destination-wire.ts";
 
-type Deps = Pick<ServiceDeps, "exportResults" | "destinationJudge" | "kube" | "locks" | "secretsKeys" | "store">;
+type Deps = {
+  destinationJudge: NetworkJudge;
+  exportResults: ExportResults;
+  kube: Kube;
+  locks: Locks;
+  secretsKeys: SecretsKeys;
+  store: LeaseStore;
+};
 type Given = NonNullable<UpdateTelemetryDestination["headers"]>;
 
 const byCanonicalName = (given: Given): Map<string, string | null> => {

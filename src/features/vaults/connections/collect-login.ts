@@ -1,9 +1,12 @@
 /** The use cases of the hosted login page: it exchanges its code, reads the fields of its form, and submits the values. */
 
+import type { KeyObject } from "node:crypto";
 import { newId } from "../../../core/objects/new-id.ts";
-import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Project, Projects } from "../../../core/projects/projects.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { storeCredential } from "../credentials/create-credential.ts";
 import { isFieldName } from "../credentials/credential.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
@@ -14,7 +17,7 @@ import { fetchConnection } from "./fetch-connection.ts";
 import { badTicket, endVisit, openVisit, requireTicket, requireVisit } from "./login-code.ts";
 import { changeConnection } from "./update-connection.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects" | "signingKey">;
+type Deps = { kube: Kube; locks: Locks; projects: Projects; secretsKeys: SecretsKeys; signingKey: KeyObject };
 
 /** The connection of a login, from the page's URL. */
 export type LoginPlace = { projectId: string; connectionId: string };

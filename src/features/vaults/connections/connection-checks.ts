@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { wideningProblems } from "../../../platform/addresses/allowed-origins.ts";
 import { type AppError, invalidInput, notSupportedHere } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import { credentialOfName, originLimits } from "../items/rules/item-source.ts";
 import type { AuthConnectionSpec } from "./auth-connection.ts";
@@ -18,7 +18,7 @@ export const refusedRequest = ({ kind, problems }: Extract<ConnectionResult, { o
  */
 export const requireCredential = async (
   { spec, before, project }: { spec: AuthConnectionSpec; before?: AuthConnectionSpec; project: Project },
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
 ): Promise<void> => {
   const name = spec.credential?.name;
   const isLinked = isDeepStrictEqual(spec.credential, before?.credential);

@@ -1,7 +1,8 @@
 import { newId } from "../../../core/objects/new-id.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { secretFinalizer } from "../../../platform/kinds/finalizers.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
 import { authConnectionKind } from "./auth-connection.ts";
 import type { ConnectionRecord, CreateConnection } from "./auth-connection-wire.ts";
 import { connectionAnswer } from "./connection-answer.ts";
@@ -13,7 +14,7 @@ import { withProfile } from "./with-profile.ts";
 export const createConnection = async (
   request: CreateConnection,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "locks">,
+  deps: { kube: Kube; locks: Locks },
 ): Promise<ConnectionRecord> => {
   const made = newConnectionSpec(request);
   if (!made.ok) throw refusedRequest(made);

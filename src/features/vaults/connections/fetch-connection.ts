@@ -1,10 +1,10 @@
 import { fetchObject, fetchObjects } from "../../../core/objects/fetch-object.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { type AuthConnection, authConnectionKind } from "./auth-connection.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** Fetches the connections of a project, oldest first. */
 export const fetchConnections = (project: Pick<Project, "namespace">, deps: Deps): Promise<AuthConnection[]> =>

@@ -9,17 +9,18 @@
  * The code travels in a URL, which may be sent in any way. So it is valid for one exchange only; after that a new secret counts,
  * which only the person's browser has.
  */
+import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { changeObject } from "../../../core/objects/change-object.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
 import type { Secret } from "../../../platform/kube/objects.ts";
 import { secrets, typeMeta } from "../../../platform/kube/resource-type.ts";
 import { type AuthConnection, authConnectionKind, loginSecretName } from "./auth-connection.ts";
 import { newTicket, readTicket, type TicketStage, type TicketUse } from "./login-ticket.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "signingKey">;
+type Deps = { kube: Kube; signingKey: KeyObject };
 
 /** Time for a person to log in, ms. */
 const lifetimeMs = 10 * 60 * 1000;

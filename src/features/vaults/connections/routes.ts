@@ -1,6 +1,9 @@
+import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { isWanted, Paging, pageOf } from "../../../core/http/paging.ts";
-import { defineRoute } from "../../../core/http/route.ts";
+import { routesWith } from "../../../core/http/route.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
 import {
   ConnectionRecord,
   CreateConnection,
@@ -14,6 +17,9 @@ import { deleteConnection } from "./delete-connection.ts";
 import { fetchConnection, fetchConnections } from "./fetch-connection.ts";
 import { startLogin } from "./start-login.ts";
 import { updateConnection } from "./update-connection.ts";
+
+type Deps = { kube: Kube; locks: Locks; signingKey: KeyObject };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Auth connections";
 const scope = "project";

@@ -1,6 +1,7 @@
+import type { KeyObject } from "node:crypto";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { wireId } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import type { LoginRecord, LoginRequest } from "./auth-connection-wire.ts";
 import { refusedRequest } from "./connection-checks.ts";
 import { fetchConnection } from "./fetch-connection.ts";
@@ -14,7 +15,7 @@ import { loginRefusal } from "./rules/connection-spec.ts";
  */
 export const startLogin = async (
   { id, request, project, baseUrl }: { id: string; request: LoginRequest; project: Project; baseUrl: string },
-  deps: Pick<ServiceDeps, "kube" | "signingKey">,
+  deps: { kube: Kube; signingKey: KeyObject },
 ): Promise<LoginRecord> => {
   const refusal = loginRefusal(request);
   if (refusal) throw refusedRequest(refusal);

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { retryConflicts } from "../../../core/objects/retry-conflicts.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { updatedAtAnnotation } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { type AuthConnection, authConnectionKind } from "./auth-connection.ts";
 import type { ConnectionRecord, UpdateConnection } from "./auth-connection-wire.ts";
 import { connectionAnswer } from "./connection-answer.ts";
@@ -15,7 +15,7 @@ type Change = (connection: AuthConnection) => Promise<AuthConnection>;
 /** Fetches a connection, and writes what `change` returns with the time of the change. Throws `not_found`. */
 export const changeConnection = (
   { id, project }: { id: string; project: Project },
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
   change: Change,
 ): Promise<AuthConnection> =>
   retryConflicts("the connection", async () => {
@@ -31,7 +31,7 @@ export const changeConnection = (
 export const updateConnection = async (
   { id, request }: { id: string; request: UpdateConnection },
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
 ): Promise<ConnectionRecord> => {
   const written = await changeConnection({ id, project }, deps, async (before) => {
     const patched = patchConnectionSpec(before.spec, request);

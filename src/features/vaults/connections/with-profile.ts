@@ -1,16 +1,13 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
 import { createProfile } from "../../profiles/create-profile.ts";
 import type { AuthConnectionSpec } from "./auth-connection.ts";
 import { fetchConnections } from "./fetch-connection.ts";
 
 /** Creates the profile, without contents, unless the project has one of this name. */
-const ensureProfile = async (
-  name: string,
-  project: Project,
-  deps: Pick<ServiceDeps, "kube" | "locks">,
-): Promise<void> => {
+const ensureProfile = async (name: string, project: Project, deps: { kube: Kube; locks: Locks }): Promise<void> => {
   try {
     await createProfile({ name }, project, deps);
   } catch (error) {
@@ -25,7 +22,7 @@ const ensureProfile = async (
  */
 export const withProfile = <T>(
   { spec: { profileName, domain }, project }: { spec: AuthConnectionSpec; project: Project },
-  deps: Pick<ServiceDeps, "kube" | "locks">,
+  deps: { kube: Kube; locks: Locks },
   work: () => Promise<T>,
 ): Promise<T> =>
   deps.locks.hold(["connection", project.namespace, profileName, domain], async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test, vi } from "vitest";
+import type { ServiceDeps } from "../../../cmd/service-deps.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { KubeObject } from "../../../platform/kube/objects.ts";
 import { secrets } from "../../../platform/kube/resource-type.ts";

@@ -1,10 +1,12 @@
 import { newId } from "../../../core/objects/new-id.ts";
 import { withFreeName } from "../../../core/objects/with-free-name.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { secretFinalizer } from "../../../platform/kinds/finalizers.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import type { NewObject } from "../../../platform/kube/objects.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
 import { looksSealed } from "../../../platform/secrets/sealing.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { changedLogin, type Login, noLogin, shapeOf } from "../connections/rules/change-login.ts";
 import { changeLogin } from "../logins/stored-login.ts";
 import { type Credential, credentialKind, ownSecretName } from "./credential.ts";
@@ -12,7 +14,7 @@ import { credentialAnswer } from "./credential-answer.ts";
 import type { CreateCredential, CredentialRecord } from "./credential-wire.ts";
 import { requireOrigins } from "./require-origins.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys">;
+type Deps = { kube: Kube; locks: Locks; secretsKeys: SecretsKeys };
 
 const newCredential = (
   { name, domain, sso_provider, allowed_origins }: CreateCredential,

@@ -1,12 +1,13 @@
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import type { Sensitive } from "../../../platform/base/sensitive.ts";
 import { createdAt, updatedAt, wireId, wireName } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { totpCode } from "../logins/rules/totp.ts";
 import { fetchLoginShape, listedLoginShape } from "../logins/stored-login.ts";
 import type { Credential } from "./credential.ts";
 import type { CredentialRecord } from "./credential-wire.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+type Deps = { kube: Kube; secretsKeys: SecretsKeys };
 
 type Shape = Awaited<ReturnType<typeof listedLoginShape>>;
 

@@ -1,6 +1,6 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { wireName } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import type { Credential } from "./credential.ts";
 import { fetchCredentials } from "./fetch-credential.ts";
 
@@ -26,5 +26,5 @@ const isWanted = (credential: Credential, { name, domain, query }: CredentialQue
 export const listCredentials = async (
   query: CredentialQuery,
   project: Project,
-  deps: Pick<ServiceDeps, "kube">,
+  deps: { kube: Kube },
 ): Promise<Credential[]> => (await fetchCredentials(project, deps)).filter((credential) => isWanted(credential, query));

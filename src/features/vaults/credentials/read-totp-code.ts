@@ -1,6 +1,7 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { type TotpCode, totpCode } from "../logins/rules/totp.ts";
 import { openLogin } from "../logins/stored-login.ts";
 import { fetchCredential } from "./fetch-credential.ts";
@@ -11,7 +12,7 @@ import { fetchCredential } from "./fetch-credential.ts";
 export const readTotpCode = async (
   idOrName: string,
   project: Project,
-  deps: Pick<ServiceDeps, "kube" | "secretsKeys">,
+  deps: { kube: Kube; secretsKeys: SecretsKeys },
 ): Promise<TotpCode> => {
   const { totpSecret } = await openLogin(await fetchCredential(idOrName, project, deps), deps);
   if (!totpSecret) throw new AppError("not_found", `credential ${idOrName} has no TOTP secret`);

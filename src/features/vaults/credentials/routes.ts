@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { Paging, pageOf } from "../../../core/http/paging.ts";
-import { defineRoute } from "../../../core/http/route.ts";
+import { routesWith } from "../../../core/http/route.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { createCredential } from "./create-credential.ts";
 import { credentialAnswer, listedCredential } from "./credential-answer.ts";
 import { CreateCredential, CredentialRecord, TotpCodeRecord, UpdateCredential } from "./credential-wire.ts";
@@ -9,6 +12,9 @@ import { fetchCredential } from "./fetch-credential.ts";
 import { listCredentials } from "./list-credentials.ts";
 import { readTotpCode } from "./read-totp-code.ts";
 import { updateCredential } from "./update-credential.ts";
+
+type Deps = { kube: Kube; locks: Locks; secretsKeys: SecretsKeys };
+const defineRoute = routesWith<Deps>();
 
 const tag = "Credentials";
 const scope = "project";

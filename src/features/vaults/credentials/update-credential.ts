@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { withFreeName } from "../../../core/objects/with-free-name.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { commonOrigins } from "../../../platform/addresses/allowed-origins.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import { updatedAtAnnotation, wireName } from "../../../platform/kinds/identity.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
 import { looksSealed } from "../../../platform/secrets/sealing.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { changedLogin, type Login, type LoginChange, shapeOf } from "../connections/rules/change-login.ts";
 import { changeLogin, openLogin } from "../logins/stored-login.ts";
 import { type Credential, credentialKind, hasOwnSecret } from "./credential.ts";
@@ -16,7 +18,7 @@ import { fetchCredential } from "./fetch-credential.ts";
 import { renameCredentialOfConnections } from "./rename-credential.ts";
 import { requireOrigins } from "./require-origins.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys">;
+type Deps = { kube: Kube; locks: Locks; secretsKeys: SecretsKeys };
 
 const loginChange = ({ values, remove_value_keys, totp_secret }: UpdateCredential): LoginChange => ({
   values,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { ServiceDeps } from "../../../cmd/service-deps.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { fetchBrowser } from "./attached-browser.ts";
 
 const project = { id: "p", namespace: "project" } as Project;

@@ -1,10 +1,14 @@
+import type { AgentClient } from "../../../core/leases/agent/agent-client.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../../../core/leases/records.ts";
 import type { Project } from "../../../core/projects/projects.ts";
 import { purposeHeader, sessionHeader } from "../../../core/protocol/agent-api.ts";
+import type { AgentKeys } from "../../../core/protocol/agent-key.ts";
 import { isUpgradeBy, type UpgradeAnswer } from "../../../core/protocol/agent-key.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { AgentTokens } from "../../../core/protocol/agent-token.ts";
+import type { FindSessionDeps } from "../../../core/sessions/find-session.ts";
 import { findSession } from "../../../core/sessions/find-session.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
 import { createdAt, wireId } from "../../../platform/kinds/identity.ts";
 import type { Vault } from "../vault.ts";
 
@@ -23,7 +27,7 @@ const isAttached = (vault: Vault, { vaults = [] }: SessionRequest, sessionMs: nu
   vaults.some(({ id }) => id === wireId(vault)) && Date.parse(createdAt(vault)) <= sessionMs;
 
 /** The present session with this id. Throws `not_found`. */
-export const fetchBrowser = async (browserId: string, project: Project, deps: ServiceDeps): Promise<AnyLease> => {
+export const fetchBrowser = async (browserId: string, project: Project, deps: FindSessionDeps): Promise<AnyLease> => {
   const { lease } = await findSession(browserId, { project }, deps);
   // Only an id is accepted: at the next request another session could have the name.
   if (lease.session !== browserId)
@@ -41,7 +45,10 @@ export const requireAttached = (vault: Vault, { session, request, created_at }: 
 };
 
 /** The DevTools address of a browser, for one fill. It calls the agent. */
-export const devToolsOf = async (lease: AnyLease, deps: ServiceDeps): Promise<DevToolsAddress> => {
+export const devToolsOf = async (
+  lease: AnyLease,
+  deps: { agentKeys: AgentKeys; agentTokens: AgentTokens; agents: AgentClient; log: Logger },
+): Promise<DevToolsAddress> => {
   await deps.agents.learnTime(lease);
   const authorization = `Bearer ${deps.agentTokens.tokenFor(lease.browser)}`;
   const challenge = deps.agentKeys.challenge(lease.pod);

@@ -9,13 +9,21 @@
  * outcome, but nothing of the typed values.
  */
 
-import type { Principal } from "../../../core/api-keys/api-keys.ts";
+import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
+import type { AgentClient } from "../../../core/leases/agent/agent-client.ts";
+import type { SetupClient } from "../../../core/leases/agent/setup-client.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { AgentKeys } from "../../../core/protocol/agent-key.ts";
+import type { AgentTokens } from "../../../core/protocol/agent-token.ts";
+import type { FindSessionDeps } from "../../../core/sessions/find-session.ts";
 import { awaitWith } from "../../../platform/base/await-with.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { fetchItem, type ItemPath } from "../items/fetch-item.ts";
 import { noteItemEvent } from "../items/item-event.ts";
+import type { ItemEvents } from "../items/item-events.ts";
 import { openItem, type ReadyItem } from "../items/open-item.ts";
 import type { VaultItem } from "../items/vault-item.ts";
 import type { Vault } from "../vault.ts";
@@ -40,7 +48,11 @@ type FillInput = {
 /** How long an answer waits for its event at least, ms: it is usually kept in one, also when the time of the fill is over. */
 const eventMs = 250;
 
-const openReady = async (item: VaultItem, project: Project, deps: ServiceDeps): Promise<ReadyItem> => {
+const openReady = async (
+  item: VaultItem,
+  project: Project,
+  deps: { kube: Kube; secretsKeys: SecretsKeys },
+): Promise<ReadyItem> => {
   const open = await openItem(item, project, deps);
   if ("login" in open) return open;
   throw new AppError("item_unavailable", `item ${item.spec.key} can't be used now: ${open.state.reason}`);
@@ -50,7 +62,22 @@ const openReady = async (item: VaultItem, project: Project, deps: ServiceDeps): 
 const prepare = async (
   { vault, item }: { vault: Vault; item: VaultItem },
   { request, project }: FillInput,
-  { time, deps, onBrowser }: { time: FillTime; deps: ServiceDeps; onBrowser: () => void },
+  {
+    time,
+    deps,
+    onBrowser,
+  }: {
+    time: FillTime;
+    deps: FindSessionDeps & {
+      agentKeys: AgentKeys;
+      agentTokens: AgentTokens;
+      agents: AgentClient;
+      log: Logger;
+      secretsKeys: SecretsKeys;
+      setupClient: SetupClient;
+    };
+    onBrowser: () => void;
+  },
 ): Promise<FillRequest> => {
   const lease = await time.until(fetchBrowser(request.browser_id, project, deps), "service");
   onBrowser();
@@ -71,7 +98,20 @@ const asAnswered = (error: unknown, time: FillTime): unknown => {
 };
 
 /** Fills the fields. Throws for a failure before the first write (FILL-2 to FILL-26, FILL-45); then nothing was written. */
-export const fillItem = async (input: FillInput, deps: ServiceDeps, signal: AbortSignal): Promise<FillAnswer> => {
+export const fillItem = async (
+  input: FillInput,
+  deps: FindSessionDeps & {
+    agentKeys: AgentKeys;
+    agentTokens: AgentTokens;
+    agents: AgentClient;
+    apiKeys: ApiKeys;
+    itemEvents: ItemEvents;
+    log: Logger;
+    secretsKeys: SecretsKeys;
+    setupClient: SetupClient;
+  },
+  signal: AbortSignal,
+): Promise<FillAnswer> => {
   const { path, request, project, principal, arrivedAtMs } = input;
   const time = fillTime({ arrivedAtMs, timeoutMs: request.timeout_ms }, signal);
   if (time.leftMs() === 0) {

@@ -1,6 +1,6 @@
 import { isHeldAtAgent } from "../../../core/leases/agent/held-at-agent.ts";
+import type { SetupClient } from "../../../core/leases/agent/setup-client.ts";
 import type { AnyLease } from "../../../core/leases/records.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { totpField } from "../credentials/credential.ts";
 import type { ReadyItem } from "../items/open-item.ts";
 import { totpCode, totpPeriodMs } from "../logins/rules/totp.ts";
@@ -24,7 +24,7 @@ export const maskFill = async (
   lease: AnyLease,
   request: FillItem,
   open: ReadyItem,
-  { setupClient }: Pick<ServiceDeps, "setupClient">,
+  { setupClient }: { setupClient: SetupClient },
 ): Promise<void> => {
   const { session: session_id, epoch, seq } = lease;
   const answer = await setupClient.sendMasks(lease, { session_id, epoch, seq, values: valuesOf(request, open) });

@@ -1,9 +1,11 @@
-import type { Principal } from "../../../core/api-keys/api-keys.ts";
+import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import type { ErrorCode } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchItem, type ItemPath } from "../items/fetch-item.ts";
 import { noteItemEvent } from "../items/item-event.ts";
+import type { ItemEvents } from "../items/item-events.ts";
 
 /**
  * Records a fill that was refused before the item was looked up, such as one with a malformed body, if there is such an item. Nothing
@@ -11,7 +13,7 @@ import { noteItemEvent } from "../items/item-event.ts";
  */
 export const noteRefusedFill = async (
   { path, project, principal, code }: { path: ItemPath; project: Project; principal: Principal; code: ErrorCode },
-  deps: Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">,
+  deps: { apiKeys: ApiKeys; itemEvents: ItemEvents; kube: Kube; log: Logger },
 ): Promise<void> => {
   try {
     const { item } = await fetchItem(path, project, deps);

@@ -1,11 +1,13 @@
-import type { Principal } from "../../../core/api-keys/api-keys.ts";
+import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchItem, type ItemPath } from "./fetch-item.ts";
 import { noteItemEvent } from "./item-event.ts";
+import type { ItemEvents } from "./item-events.ts";
 import { type VaultItem, vaultItemKind } from "./vault-item.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "apiKeys" | "itemEvents" | "log">;
+type Deps = { apiKeys: ApiKeys; itemEvents: ItemEvents; kube: Kube; log: Logger };
 
 /** Deletes exactly this item (by uid); its connection and credential stay. */
 export const removeItem = async (item: VaultItem, principal: Principal, deps: Deps): Promise<void> => {

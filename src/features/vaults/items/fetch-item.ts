@@ -1,12 +1,12 @@
 import { fetchObjects } from "../../../core/objects/fetch-object.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchVault } from "../fetch-vault.ts";
 import type { Vault } from "../vault.ts";
 import { type VaultItem, vaultItemKind } from "./vault-item.ts";
 
-type Deps = Pick<ServiceDeps, "kube">;
+type Deps = { kube: Kube };
 
 /** Fetches the items of a vault, oldest first; of two with one key, which YAML can write, only the older. */
 export const fetchItems = async ({ metadata }: Vault, project: Project, deps: Deps): Promise<VaultItem[]> => {

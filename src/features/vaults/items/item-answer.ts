@@ -1,13 +1,14 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { createdAt, updatedAt, wireId } from "../../../platform/kinds/identity.ts";
 import { toWire } from "../../../platform/kinds/wire.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { type ItemRecord, ItemSpec } from "../vault-wire.ts";
 import { itemSource, listedSources } from "./item-source.ts";
 import { type ItemState, itemState } from "./rules/item-state.ts";
 import type { VaultItem } from "./vault-item.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+type Deps = { kube: Kube; secretsKeys: SecretsKeys };
 
 const fill = {
   type: "fill" as const,

@@ -1,11 +1,11 @@
-import type { Principal } from "../../../core/api-keys/api-keys.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
+import type { Logger } from "../../../platform/base/log.ts";
 import { FillAnswer } from "../fill/fill-wire.ts";
-import type { ItemEvent } from "./item-events.ts";
+import type { ItemEvent, ItemEvents } from "./item-events.ts";
 import type { VaultItem } from "./vault-item.ts";
 
 /** The API key of a request, in the form of events. */
-const actorOf = ({ keyId }: Principal, { apiKeys }: Pick<ServiceDeps, "apiKeys">): ItemEvent["actor"] => {
+const actorOf = ({ keyId }: Principal, { apiKeys }: { apiKeys: ApiKeys }): ItemEvent["actor"] => {
   const name = apiKeys.find(keyId)?.name;
   return { id: keyId, ...(name !== undefined && { name }) };
 };
@@ -18,7 +18,7 @@ const isRefusal = ({ type, outcome }: Pick<ItemEvent, "type" | "outcome">): bool
 export const noteItemEvent = async (
   item: VaultItem,
   event: Omit<ItemEvent, "actor" | "item"> & { principal: Principal },
-  deps: Pick<ServiceDeps, "apiKeys" | "itemEvents" | "log">,
+  deps: { apiKeys: ApiKeys; itemEvents: ItemEvents; log: Logger },
 ): Promise<void> => {
   const { principal, ...rest } = event;
   try {

@@ -1,7 +1,8 @@
 /** The sources of items: connection, credential, Secret. Each answer about an item fetches them anew (ITEM-7). */
 
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { fetchConnections } from "../connections/fetch-connection.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import { fetchLoginShape, listedLoginShape } from "../logins/stored-login.ts";
@@ -9,7 +10,7 @@ import { type CredentialSource, connectionOf, credentialSource, originsOf } from
 import type { ItemSource } from "./rules/item-state.ts";
 import type { VaultItem } from "./vault-item.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+type Deps = { kube: Kube; secretsKeys: SecretsKeys };
 
 /** The credential of an item, and the origins that it may be filled into; undefined: any. */
 type FoundSource = { source: CredentialSource; allowedOrigins: string[] | undefined };

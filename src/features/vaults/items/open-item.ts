@@ -1,6 +1,7 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { commonOrigins } from "../../../platform/addresses/allowed-origins.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { type Login, noLogin, shapeOf } from "../connections/rules/change-login.ts";
 import { type Credential, credentialKind } from "../credentials/credential.ts";
 import { openLogin } from "../logins/stored-login.ts";
@@ -18,7 +19,7 @@ export type ReadyItem = {
 /** The present state of an item, with its values when it is ready. */
 type OpenItem = ReadyItem | { state: Extract<ItemState, { status: "unavailable" }> };
 
-type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+type Deps = { kube: Kube; secretsKeys: SecretsKeys };
 
 /**
  * Opens a login, and then reads the credential's origins once more. A change of both may be under way: it narrows the origins

@@ -1,9 +1,30 @@
 import { z } from "zod";
-import { defineRoute } from "../../../core/http/route.ts";
+import type { ApiKeys } from "../../../core/api-keys/api-keys.ts";
+import { routesWith } from "../../../core/http/route.ts";
+import type { AgentClient } from "../../../core/leases/agent/agent-client.ts";
+import type { SetupClient } from "../../../core/leases/agent/setup-client.ts";
+import type { AgentKeys } from "../../../core/protocol/agent-key.ts";
+import type { AgentTokens } from "../../../core/protocol/agent-token.ts";
+import type { FindSessionDeps } from "../../../core/sessions/find-session.ts";
+import type { Logger } from "../../../platform/base/log.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { fillItem } from "../fill/fill-item.ts";
 import { FillAnswer, FillItem } from "../fill/fill-wire.ts";
 import { noteRefusedFill } from "../fill/note-refused-fill.ts";
 import type { ItemPath } from "./fetch-item.ts";
+import type { ItemEvents } from "./item-events.ts";
+
+type Deps = FindSessionDeps & {
+  agentKeys: AgentKeys;
+  agentTokens: AgentTokens;
+  agents: AgentClient;
+  apiKeys: ApiKeys;
+  itemEvents: ItemEvents;
+  log: Logger;
+  secretsKeys: SecretsKeys;
+  setupClient: SetupClient;
+};
+const defineRoute = routesWith<Deps>();
 
 const ItemParams = z.object({
   id_or_name: z.string().min(1).max(255).describe("The vault's id or name."),

@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Principal } from "../../../core/api-keys/api-keys.ts";
+import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
 import { fetchObject } from "../../../core/objects/fetch-object.ts";
 import { newId } from "../../../core/objects/new-id.ts";
-import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Project, Projects } from "../../../core/projects/projects.ts";
 import { originProblems, wideningProblems } from "../../../platform/addresses/allowed-origins.ts";
 import { AppError, invalidInput } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
 import { fromWire } from "../../../platform/kinds/wire.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { typeMeta } from "../../../platform/kube/resource-type.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { type AuthConnection, authConnectionKind } from "../connections/auth-connection.ts";
 import { fetchCredentials } from "../credentials/fetch-credential.ts";
 import { fetchVault } from "../fetch-vault.ts";
@@ -16,12 +19,21 @@ import { type ItemRecord, ItemSpec, type PutItem } from "../vault-wire.ts";
 import { fetchItems, type ItemPath } from "./fetch-item.ts";
 import { itemAnswer } from "./item-answer.ts";
 import { noteItemEvent } from "./item-event.ts";
+import type { ItemEvents } from "./item-events.ts";
 import { withShape } from "./item-source.ts";
 import { type CredentialSource, credentialSource, originLimits } from "./rules/item-source.ts";
 import { itemState } from "./rules/item-state.ts";
 import { type VaultItem, type VaultItemSpec, vaultItemKind } from "./vault-item.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "locks" | "secretsKeys" | "projects" | "apiKeys" | "itemEvents" | "log">;
+type Deps = {
+  apiKeys: ApiKeys;
+  itemEvents: ItemEvents;
+  kube: Kube;
+  locks: Locks;
+  log: Logger;
+  projects: Projects;
+  secretsKeys: SecretsKeys;
+};
 
 const originsPath = "spec.allowed_origins";
 

@@ -1,13 +1,13 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchItem, type ItemPath } from "./fetch-item.ts";
-import type { EventsQuery, StoredItemEvent } from "./item-events.ts";
+import type { EventsQuery, ItemEvents, StoredItemEvent } from "./item-events.ts";
 
 /** The events of an item, oldest first; waits for the first event when there is none. Throws `not_found`. */
 export const readItemEvents = async (
   path: ItemPath,
   { project, query, signal }: { project: Project; query: EventsQuery; signal: AbortSignal },
-  deps: Pick<ServiceDeps, "kube" | "itemEvents">,
+  deps: { itemEvents: ItemEvents; kube: Kube },
 ): Promise<StoredItemEvent[]> => {
   const { item } = await fetchItem(path, project, deps);
   return deps.itemEvents.read(item.metadata.uid, query, signal);

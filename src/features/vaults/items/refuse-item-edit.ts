@@ -1,14 +1,10 @@
 import type { Project } from "../../../core/projects/projects.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { fetchItem, type ItemPath } from "./fetch-item.ts";
 
 /** Items of a connection can't be edited (ITEM-30): always throws, `not_found` or `conflict`. */
-export const refuseItemEdit = async (
-  path: ItemPath,
-  project: Project,
-  deps: Pick<ServiceDeps, "kube">,
-): Promise<never> => {
+export const refuseItemEdit = async (path: ItemPath, project: Project, deps: { kube: Kube }): Promise<never> => {
   await fetchItem(path, project, deps);
   throw new AppError(
     "conflict",

@@ -1,16 +1,34 @@
 import { z } from "zod";
+import type { ApiKeys } from "../../../core/api-keys/api-keys.ts";
 import { isWanted, Paging, pageOf } from "../../../core/http/paging.ts";
-import { defineRoute } from "../../../core/http/route.ts";
+import { routesWith } from "../../../core/http/route.ts";
+import type { Projects } from "../../../core/projects/projects.ts";
+import type { Logger } from "../../../platform/base/log.ts";
 import { itemKey } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { fetchVault } from "../fetch-vault.ts";
 import { ItemEventRecord, ItemRecord, PutItem } from "../vault-wire.ts";
 import { deleteItem } from "./delete-item.ts";
 import { fetchItem, fetchItems } from "./fetch-item.ts";
 import { itemAnswer, itemAnswers } from "./item-answer.ts";
+import type { ItemEvents } from "./item-events.ts";
 import { putItem } from "./put-item.ts";
 import { readItemEvents } from "./read-item-events.ts";
 import { refuseItemEdit } from "./refuse-item-edit.ts";
+
+type Deps = {
+  apiKeys: ApiKeys;
+  itemEvents: ItemEvents;
+  kube: Kube;
+  locks: Locks;
+  log: Logger;
+  projects: Projects;
+  secretsKeys: SecretsKeys;
+};
+const defineRoute = routesWith<Deps>();
 
 const tag = "Vaults";
 const scope = "project";

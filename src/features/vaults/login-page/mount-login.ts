@@ -10,13 +10,21 @@
  * It needs no API key: the code gives the right to submit one login. No answer, log line or URL contains typed values. It works
  * without scripts.
  */
+
+import type { KeyObject } from "node:crypto";
 import { createHash } from "node:crypto";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import type { Config } from "../../../core/config/config.ts";
 import type { AppDeps } from "../../../core/http/app-deps.ts";
 import { failedAttempt } from "../../../core/http/failed-attempt.ts";
 import { asAppError, errorHeaders } from "../../../core/http/middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../../../core/http/request-locals.ts";
+import type { CallerLimits } from "../../../core/projects/caller-limits.ts";
+import type { Projects } from "../../../core/projects/projects.ts";
 import { AppError, httpStatus } from "../../../platform/base/errors.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
+import type { Locks } from "../../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import {
   beginVisit,
   collectLogin,
@@ -30,6 +38,16 @@ import {
 import { CredentialValues } from "../credentials/credential-wire.ts";
 import { codePage, formPage, messagePage, script, style } from "./pages.ts";
 import { clearVisit, csrfToken, isCsrfToken, setVisit, visitOf } from "./visit-cookie.ts";
+
+type Services = {
+  callerLimits: CallerLimits;
+  config: Config;
+  kube: Kube;
+  locks: Locks;
+  projects: Projects;
+  secretsKeys: SecretsKeys;
+  signingKey: KeyObject;
+};
 
 const place = "/login/:project/:connection";
 
@@ -64,7 +82,7 @@ const text = (form: Form, name: string): string => (typeof form[name] === "strin
  * Refuses a request without a good ticket: no I/O was done for it, and it counts on the caller's address. A good ticket works whatever
  * others send from the same address, and has a bound of its own.
  */
-const requireUse = (request: Request, ticket: string, check: () => number, services: AppDeps["services"]): void => {
+const requireUse = (request: Request, ticket: string, check: () => number, services: Services): void => {
   try {
     check();
   } catch (error) {
@@ -122,7 +140,7 @@ const valuesOf = (form: Form, { fields }: LoginForm): Record<string, string> => 
 };
 
 /** Adds the routes of the login to `app`. They need no API key: the code and the cookie stand for the caller. */
-export const mountLogin = (app: Express, { services }: AppDeps): void => {
+export const mountLogin = (app: Express, { services }: AppDeps<Services>): void => {
   const codeForm = express.urlencoded({ extended: false, limit: maxCodeForm, parameterLimit: maxParameters });
   const form = express.urlencoded({ extended: false, limit: maxForm, parameterLimit: maxParameters });
   /** Comes before the form is read. */

@@ -1,4 +1,4 @@
-import type { ServiceDeps } from "../../../core/service-deps.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { type Credential, credentialKind, hasUnusableTotp, unusableTotpAnnotation } from "../credentials/credential.ts";
 
 /**
@@ -8,7 +8,7 @@ import { type Credential, credentialKind, hasUnusableTotp, unusableTotpAnnotatio
 export const mirrorUnusableTotp = async (
   credential: Credential,
   isUnusable: boolean,
-  { kube }: Pick<ServiceDeps, "kube">,
+  { kube }: { kube: Kube },
 ): Promise<void> => {
   if (isUnusable === hasUnusableTotp(credential)) return;
   const annotations = { [unusableTotpAnnotation]: isUnusable ? "not-base32" : null };

@@ -4,13 +4,14 @@
  */
 
 import { changeObject } from "../../../core/objects/change-object.ts";
-import type { ServiceDeps } from "../../../core/service-deps.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import { Sensitive } from "../../../platform/base/sensitive.ts";
+import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
 import type { NewObject, Secret } from "../../../platform/kube/objects.ts";
 import { secrets, typeMeta } from "../../../platform/kube/resource-type.ts";
 import { looksSealed, open, type Place, seal } from "../../../platform/secrets/sealing.ts";
+import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
 import { type Login, noLogin } from "../connections/rules/change-login.ts";
 import {
   type Credential,
@@ -25,7 +26,7 @@ import { mirrorUnusableTotp } from "./mirror-unusable-totp.ts";
 import { normalizeTotpSecret } from "./rules/totp.ts";
 import { entryOf, nameOf } from "./secret-entry.ts";
 
-type Deps = Pick<ServiceDeps, "kube" | "secretsKeys">;
+type Deps = { kube: Kube; secretsKeys: SecretsKeys };
 
 const ownType = "browserpool.dev/credential";
 

@@ -1,4 +1,32 @@
 import type { KeyObject } from "node:crypto";
+import type { ApiKeys } from "../core/api-keys/api-keys.ts";
+import type { Config } from "../core/config/config.ts";
+import type { AbandonedSessions } from "../core/leases/abandoned-sessions.ts";
+import type { AgentClient } from "../core/leases/agent/agent-client.ts";
+import type { AgentStreams } from "../core/leases/agent/agent-stream.ts";
+import type { SetupClient } from "../core/leases/agent/setup-client.ts";
+import type { EndedLeases } from "../core/leases/ended-leases.ts";
+import type { Grants } from "../core/leases/grants.ts";
+import type { LeaseStore } from "../core/leases/lease-store.ts";
+import type { NamesWhole } from "../core/leases/names-whole.ts";
+import type { ReturningBrowsers } from "../core/leases/returning-browsers.ts";
+import type { ApiMetrics } from "../core/metrics/api-metrics.ts";
+import type { Browser } from "../core/model/browsers/browser.ts";
+import type { ReportOf } from "../core/model/browsers/on-demand-request.ts";
+import type { BrowserPool } from "../core/model/pools/browser-pool.ts";
+import type { WatchedObjects } from "../core/objects/watched-objects.ts";
+import type { PolicyReader } from "../core/policies/policy-reader.ts";
+import type { CallerLimits } from "../core/projects/caller-limits.ts";
+import type { ProjectContents } from "../core/projects/delete-project.ts";
+import type { OrganizationUse } from "../core/projects/organization-limits.ts";
+import type { Projects } from "../core/projects/projects.ts";
+import type { AgentKeys } from "../core/protocol/agent-key.ts";
+import type { AgentTokens } from "../core/protocol/agent-token.ts";
+import type { SessionNames } from "../core/reservations/session-names.ts";
+import type { SessionRoom } from "../core/reservations/session-room.ts";
+import type { AbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts";
+import type { SessionProfile } from "../core/sessions/session-answer.ts";
+import type { Referents } from "../core/setups/referents.ts";
 import type { CachedProfiles } from "../features/profiles/cached-profiles.ts";
 import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
@@ -17,34 +45,6 @@ import type { Kube } from "../platform/kube/client.ts";
 import type { Reflector } from "../platform/kube/reflector.ts";
 import type { Locks } from "../platform/redis/locks.ts";
 import type { SecretsKeys } from "../platform/secrets/secrets-key.ts";
-import type { ApiKeys } from "./api-keys/api-keys.ts";
-import type { Config } from "./config/config.ts";
-import type { AbandonedSessions } from "./leases/abandoned-sessions.ts";
-import type { AgentClient } from "./leases/agent/agent-client.ts";
-import type { AgentStreams } from "./leases/agent/agent-stream.ts";
-import type { SetupClient } from "./leases/agent/setup-client.ts";
-import type { EndedLeases } from "./leases/ended-leases.ts";
-import type { Grants } from "./leases/grants.ts";
-import type { LeaseStore } from "./leases/lease-store.ts";
-import type { NamesWhole } from "./leases/names-whole.ts";
-import type { ReturningBrowsers } from "./leases/returning-browsers.ts";
-import type { ApiMetrics } from "./metrics/api-metrics.ts";
-import type { Browser } from "./model/browsers/browser.ts";
-import type { ReportOf } from "./model/browsers/on-demand-request.ts";
-import type { BrowserPool } from "./model/pools/browser-pool.ts";
-import type { WatchedObjects } from "./objects/watched-objects.ts";
-import type { PolicyReader } from "./policies/policy-reader.ts";
-import type { CallerLimits } from "./projects/caller-limits.ts";
-import type { ProjectContents } from "./projects/delete-project.ts";
-import type { OrganizationUse } from "./projects/organization-limits.ts";
-import type { Projects } from "./projects/projects.ts";
-import type { AgentKeys } from "./protocol/agent-key.ts";
-import type { AgentTokens } from "./protocol/agent-token.ts";
-import type { SessionNames } from "./reservations/session-names.ts";
-import type { SessionRoom } from "./reservations/session-room.ts";
-import type { AbandonedBrowsers } from "./sessions/abandoned-browsers.ts";
-import type { SessionProfile } from "./sessions/session-answer.ts";
-import type { Referents } from "./setups/referents.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
 export type ServiceDeps = {
@@ -58,6 +58,8 @@ export type ServiceDeps = {
   sites: SiteIndex;
   /** All analyses of sites. The copy may be a moment behind. */
   analyses: Reflector<SiteAnalysis>;
+  /** The namespace whose browsers are trials of sites; they run on capacity of their own. Undefined: there is none. */
+  setAside: string | undefined;
   /** How sites are analyzed; undefined: none is. */
   analysisSettings: AnalysisSettings | undefined;
   /** Chrome policies that are kept outside their pools. */
