@@ -1,10 +1,11 @@
 import type { KeyObject } from "node:crypto";
-import { toWire } from "../../platform/kinds/wire.ts";
+import { snakeCase, toWire } from "../../platform/kinds/wire.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import type { SessionConfig } from "../model/settings/browser-config.ts";
+import { type SettingsWith, settingsWith } from "../model/settings/setting-table.ts";
 import { Telemetry } from "../model/settings/telemetry.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { listedPolicy } from "../policies/listed-policy.ts";
@@ -120,40 +121,57 @@ type Asked = {
   };
 };
 
+/** What is known of a session's settings. */
+type Known = {
+  request: SessionRequest;
+  config: SessionConfig | undefined;
+  chromePolicy: Record<string, unknown> | undefined;
+  profile: Awaited<ReturnType<SessionProfile>>;
+  deps: Asked["deps"];
+};
+
+/** The settings that count for a session by now, by setting. */
+const asSeen: Record<SettingsWith<"answer", "as seen">, (known: Known) => Partial<Session>> = {
+  gpu: ({ request }) => ({ gpu: request.gpu ?? false }),
+  region: ({ request, deps }) => ({ region: regionOf(request, deps) }),
+  timeoutSeconds: ({ request }) => ({ timeout_seconds: request.timeout_seconds }),
+  viewport: ({ request, config }) => given({ viewport: request.changed?.viewport ?? config?.viewport }),
+  chromePolicy: ({ chromePolicy }) => given({ chrome_policy: chromePolicy }),
+  proxyId({ request, config }) {
+    const id = request.changed?.proxy_id ?? config?.proxy_id;
+    return id ? { proxy_id: id, proxy: { id } } : {};
+  },
+  startUrl: ({ request, config }) => given({ start_url: request.start_url ?? config?.start_url }),
+  telemetry({ request, config }) {
+    const telemetry = telemetryOf(config, request);
+    return telemetry ? { telemetry: toWire(Telemetry, telemetry) } : {};
+  },
+  profile: ({ profile }) => profile,
+  // With the profile.
+  savesProfile: () => ({}),
+};
+
+/** Of a session whose configuration Redis has lost. */
+const unknownConfig = { headless: false, stealth: false, kiosk_mode: false, memory: "8GiB" } as const;
+
 const answerWith = async (
   policy: (config: SessionConfig | undefined, poolUid: string) => ReturnType<typeof policyOf>,
   { lease, baseUrl, deps }: Asked,
 ): Promise<Session> => {
   const request = requestOf(lease);
   const config = await configOf(lease, request.pool.uid, deps);
-  const telemetry = telemetryOf(config, request);
-  const { changed } = request;
   const chromePolicy = await policy(config, request.pool.uid);
   const profile = await deps.sessionProfile(lease, request, config);
-  const proxyId = changed?.proxy_id ?? config?.proxy_id;
+  const known: Known = { request, config, chromePolicy, profile, deps };
+  const asMade = settingsWith("answer", "as made").map((key) => snakeCase(key) as keyof SessionConfig);
   return {
     session_id: lease.session,
     ...(baseUrl !== undefined && linksOf(lease, request, baseUrl, deps)),
     created_at: time(lease.created_at),
-    headless: config?.headless ?? false,
-    stealth: config?.stealth ?? false,
-    kiosk_mode: config?.kiosk_mode ?? false,
-    gpu: request.gpu ?? false,
-    memory: config?.memory ?? "8GiB",
-    region: regionOf(request, deps),
-    timeout_seconds: request.timeout_seconds,
-    ...given({
-      viewport: changed?.viewport ?? config?.viewport,
-      chrome_policy: chromePolicy,
-      network: config?.network,
-      proxy_id: proxyId,
-      proxy: proxyId ? { id: proxyId } : undefined,
-      start_url: request.start_url ?? config?.start_url,
-      telemetry: telemetry && toWire(Telemetry, telemetry),
-      name: request.name,
-      tags: request.tags,
-    }),
-    ...profile,
+    ...unknownConfig,
+    ...given(Object.fromEntries(asMade.map((key) => [key, config?.[key]]))),
+    ...Object.assign({}, ...Object.values(asSeen).map((read) => read(known))),
+    ...given({ name: request.name, tags: request.tags }),
     ...originOf(request),
     usage: { uptime_ms: Math.max(0, (lease.ended_at ?? Date.now()) - lease.created_at) },
     ...(lease.ended_at && { deleted_at: time(lease.ended_at), end_reason: lease.reason ?? "unknown" }),

@@ -21,7 +21,8 @@ export type Wire<T> = T extends readonly (infer Item)[]
       : { [Key in keyof T as Key extends string ? SnakeCase<Key> : Key]: Wire<T[Key]> }
     : T;
 
-const snakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** `maxSessionSeconds` → `max_session_seconds`. */
+export const snakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 

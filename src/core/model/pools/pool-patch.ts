@@ -8,6 +8,7 @@ import { fromWire } from "../../../platform/kinds/wire.ts";
 import { withoutUndefined } from "../../../platform/rules/given-fields.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "../../../platform/rules/problem.ts";
 import { chooseProfile } from "../settings/pool-profile.ts";
+import { type SettingsWith, settingsWith } from "../settings/setting-table.ts";
 import type { Telemetry } from "../settings/telemetry.ts";
 import { mergeTelemetry } from "../settings/telemetry-merge.ts";
 import { type AskedAutoscale, askedAutoscale, sizeProblems } from "./autoscale/autoscale-problems.ts";
@@ -28,24 +29,16 @@ type Changes = {
     : BrowserPoolSpec[Key];
 };
 
-const replaced = [
-  "fillRatePerMinute",
-  "timeoutSeconds",
-  "maxSessionSeconds",
-  "reusePolicy",
-  "serveOnDemand",
-  "headless",
-  "stealth",
-  "kioskMode",
-  "memory",
-  "viewport",
-] as const;
+/** What a rule makes of a request: changes, or what is wrong. */
+type Outcome = { changes: Changes; problems: SpecProblem[] };
+
+const replaced = settingsWith("patch", "replaced");
 
 /** Fields that are replaced when given, else kept; viewport is replaced whole (rule 8). */
 const plainChanges = (patch: PoolPatch): Changes =>
   Object.fromEntries(replaced.flatMap((key) => (patch[key] === undefined ? [] : [[key, patch[key]]])));
 
-const clearedWhenEmpty = ["extensions", "chromePolicy", "proxyId", "startUrl", "network"] as const;
+const clearedWhenEmpty = settingsWith("patch", "cleared");
 
 const isEmpty = (value: string | object): boolean => value === "" || Object.keys(value).length === 0;
 
@@ -58,12 +51,6 @@ const clearableChanges = (patch: PoolPatch): Changes =>
       return [[key, isEmpty(value) ? undefined : value]];
     }),
   );
-
-/** The policy of the request, even an empty one, replaces a policy in ConfigMaps (4). */
-const policyRefChanges = (patch: PoolPatch): Changes => (patch.chromePolicy ? { chromePolicyRef: undefined } : {});
-
-/** An empty name is a no-op (7). */
-const nameChanges = (patch: PoolPatch): Changes => (patch.name ? { name: patch.name } : {});
 
 /** The profile (2) as it is named now, and its effect on `refreshOnProfileUpdate` (10): another name of the same profile has none. */
 const profileChanges = (spec: BrowserPoolSpec, patch: PoolPatch, { isSameProfile }: PatchFacts): Changes => {
@@ -87,10 +74,7 @@ const sizeFromAutoscale =
   "the pool has autoscale, which sets its size; an empty autoscale beside it gives the pool this size instead";
 
 /** Size and `autoscale`, which take the place of each other; an empty `autoscale` removes it, and needs a size. */
-const sizeChanges = (
-  spec: BrowserPoolSpec,
-  { size, autoscale }: Pick<PoolPatch, "size" | "autoscale">,
-): { changes: Changes; problems: SpecProblem[] } => {
+const sizeChanges = (spec: BrowserPoolSpec, { size, autoscale }: Pick<PoolPatch, "size" | "autoscale">): Outcome => {
   if (size === undefined && autoscale === undefined) return { changes: {}, problems: [] };
   if (autoscale === undefined)
     return spec.autoscale
@@ -102,10 +86,31 @@ const sizeChanges = (
 };
 
 /** Telemetry (11): the problems of the request, or the change. */
-const telemetryChanges = (spec: BrowserPoolSpec, asked: Telemetry | null | undefined) => {
+const telemetryChanges = (spec: BrowserPoolSpec, asked: Telemetry | null | undefined): Outcome => {
   const merged = mergeTelemetry(spec.telemetry, asked);
   if (!merged.ok) return { changes: {}, problems: merged.problems };
   return { changes: asked ? { telemetry: merged.telemetry } : {}, problems: [] };
+};
+
+const plain = (changes: Changes): Outcome => ({ changes, problems: [] });
+
+type Rule = (spec: BrowserPoolSpec, patch: PoolPatch, facts: PatchFacts) => Outcome;
+
+/** The settings with rules of their own. */
+const rules: Record<SettingsWith<"patch", "own">, Rule> = {
+  // An empty name is a no-op (7).
+  name: (_spec, { name }) => plain(name ? { name } : {}),
+  size: sizeChanges,
+  // With the size.
+  autoscale: () => plain({}),
+  // The policy of the request, even an empty one, replaces a policy in ConfigMaps (4).
+  chromePolicyRef: (_spec, { chromePolicy }) => plain(chromePolicy ? { chromePolicyRef: undefined } : {}),
+  profile: (spec, patch, facts) => ({ changes: profileChanges(spec, patch, facts), problems: profileProblems(patch) }),
+  // With the profile.
+  refreshOnProfileUpdate: () => plain({}),
+  telemetry: (spec, { telemetry }) => telemetryChanges(spec, telemetry),
+  // The caller sets it (14).
+  discardIdle: () => plain({}),
 };
 
 const applyChanges = (spec: BrowserPoolSpec, changes: Changes): BrowserPoolSpec =>
@@ -121,23 +126,13 @@ export const patchPool = (
   facts: PatchFacts = { isSameProfile: false },
 ): PatchedPool => {
   const asked = fromWire(PoolPatch, patch);
-  const telemetry = telemetryChanges(spec, asked.telemetry);
-  const sizes = sizeChanges(spec, asked);
-  const next = applyChanges(spec, {
-    ...plainChanges(asked),
-    ...sizes.changes,
-    ...clearableChanges(asked),
-    ...policyRefChanges(asked),
-    ...nameChanges(asked),
-    ...profileChanges(spec, asked, facts),
-    ...telemetry.changes,
-  });
+  const outcomes = Object.values(rules).map((rule) => rule(spec, asked, facts));
+  const changes = [plainChanges(asked), clearableChanges(asked), ...outcomes.map((outcome) => outcome.changes)];
+  const next = applyChanges(spec, Object.assign({}, ...changes));
   const problems = [
-    ...profileProblems(asked),
-    ...sizes.problems,
+    ...outcomes.flatMap((outcome) => outcome.problems),
     ...settingProblems({ ...asked, profile: undefined }),
     ...(asked.refreshOnProfileUpdate ? refreshProblems(next) : []),
-    ...telemetry.problems,
   ];
   if (problems.length > 0) return { ok: false, problems: wireProblems(BrowserPoolSpec, problems) };
   return { ok: true, spec: next, discardIdle: asked.discardAllIdle };

@@ -4,6 +4,7 @@ import { maxIdLength, nameOnWire } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
 import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "../settings/browser-settings.ts";
+import { settingsWith } from "../settings/setting-table.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 import { ProfileRecord } from "./profile-record.ts";
 
@@ -58,16 +59,11 @@ export const ReleaseBrowser = z.object({
 export type ReleaseBrowser = z.infer<typeof ReleaseBrowser>;
 
 const PoolRef = z.object({ id: z.string(), name: z.string().optional() });
+
+/** Settings as the browser was made with. A policy is shown as it was given, though ConfigMaps may have it. */
+const asMade = [...settingsWith("answer", "as made"), "viewport", "chromePolicy"] as const;
 const configShape = wireSchema(
-  BrowserPoolSpec.pick({
-    headless: true,
-    stealth: true,
-    kioskMode: true,
-    memory: true,
-    viewport: true,
-    chromePolicy: true,
-    network: true,
-  }),
+  BrowserPoolSpec.pick(Object.fromEntries(asMade.map((key) => [key, true])) as Record<(typeof asMade)[number], true>),
 );
 
 /** The public clients' `BrowserPoolAcquireResponse` and `BrowserRetrieveResponse`. */

@@ -4,25 +4,21 @@ import { stableHash } from "../../../platform/rules/stable-hash.ts";
 import type { BrowserConfig } from "../../protocol/agent-api.ts";
 import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
+import { type SettingsWith, settingsWith } from "./setting-table.ts";
 import { Telemetry } from "./telemetry.ts";
 import { resolveTelemetry } from "./telemetry-merge.ts";
 import { resolveViewport } from "./viewport.ts";
 
-/** The fields of a pool's spec that configure a browser; a change of one of them makes idle browsers outdated. */
-const BrowserFields = BrowserPoolSpec.pick({
-  headless: true,
-  stealth: true,
-  kioskMode: true,
-  memory: true,
-  chromePolicy: true,
-  extensions: true,
-  network: true,
-  profile: true,
-  proxyId: true,
-  startUrl: true,
-  telemetry: true,
-  viewport: true,
-}).extend({ gpu: z.boolean().optional(), savesProfile: z.boolean().optional() });
+/** What a browser is made with, as the schema of a pool or a browser has it. */
+const BrowserFields = BrowserPoolSpec.extend({
+  gpu: z.boolean().optional(),
+  savesProfile: z.boolean().optional(),
+}).pick(
+  Object.fromEntries(settingsWith("madeWith", true).map((key) => [key, true])) as Record<
+    SettingsWith<"madeWith", true>,
+    true
+  >,
+);
 
 /**
  * The configuration that a browser was made with, in its wire form. Redis keeps one for each configuration, so that an answer shows
@@ -41,24 +37,28 @@ export const sessionConfigOf = (spec: PoolLikeSpec): SessionConfig => {
 /** Equal for equal configurations; 16 hexadecimal digits. */
 export const configHash = (spec: PoolLikeSpec): string => stableHash(sessionConfigOf(spec));
 
-/** Whether a browser needs more than its pod says (core/protocol/browser-setup.ts): what is secret, or too large for a variable. */
-export const needsSetup = (spec: BrowserPoolSpec): boolean =>
-  [spec.chromePolicy, spec.chromePolicyRef, spec.extensions, spec.network, spec.profile, spec.proxyId].some(
-    (setting) => setting !== undefined,
-  );
+const inSetup = settingsWith("agent", "setup");
+
+/** Whether a browser needs more than its pod says (protocol/browser-setup.ts): what is secret, or too large for a variable. */
+export const needsSetup = (spec: BrowserPoolSpec): boolean => inSetup.some((key) => spec[key] !== undefined);
+
+/** What the agent gets with its pod, by setting. */
+const inPod: Record<SettingsWith<"agent", "pod">, (spec: PoolLikeSpec) => Partial<BrowserConfig>> = {
+  headless: ({ headless }) => ({ headless }),
+  kioskMode: ({ kioskMode }) => ({ kiosk_mode: kioskMode }),
+  stealth: ({ stealth }) => (stealth ? { stealth } : {}),
+  gpu: ({ gpu }) => (gpu ? { gpu } : {}),
+  viewport(spec) {
+    const { width, height, refreshRate } = resolveViewport(spec.viewport, spec);
+    return { viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) } };
+  },
+  startUrl: ({ startUrl }) => (startUrl ? { start_url: startUrl } : {}),
+  telemetry(spec) {
+    const telemetry = resolveTelemetry(spec.telemetry);
+    return telemetry ? { telemetry: toWire(Telemetry, telemetry) } : {};
+  },
+};
 
 /** The configuration that the agent of a browser gets with its pod. */
-export const agentConfigOf = (spec: PoolLikeSpec): BrowserConfig => {
-  const { width, height, refreshRate } = resolveViewport(spec.viewport, spec);
-  const telemetry = resolveTelemetry(spec.telemetry);
-  return {
-    headless: spec.headless,
-    kiosk_mode: spec.kioskMode,
-    ...(spec.stealth && { stealth: true }),
-    ...(spec.gpu && { gpu: true }),
-    viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) },
-    ...(spec.startUrl && { start_url: spec.startUrl }),
-    ...(telemetry && { telemetry: toWire(Telemetry, telemetry) }),
-    ...(needsSetup(spec) && { awaits_setup: true }),
-  };
-};
+export const agentConfigOf = (spec: PoolLikeSpec): BrowserConfig =>
+  Object.assign({}, ...Object.values(inPod).map((read) => read(spec)), needsSetup(spec) && { awaits_setup: true });

@@ -1,11 +1,14 @@
 import type { PoolLikeSpec } from "../../../core/model/browsers/on-demand-pool.ts";
+import { settingTable } from "../../../core/model/settings/setting-table.ts";
 import { resolveViewport } from "../../../core/model/settings/viewport.ts";
 import type { ProxySpec } from "../../proxies/proxy.ts";
 import { managedProxyTypes, type Recipe } from "../site-recipe.ts";
 import { spelledOut } from "./site.ts";
 
-/** Settings that a recipe has no place for, and that a site may notice. */
-const others = ["chromePolicy", "chromePolicyRef", "extensions", "network", "profile"] as const;
+/** The settings of which a recipe says nothing and a site may notice, with the value that a session must have of each. */
+const only = Object.entries(settingTable).flatMap(([key, { recipe }]) =>
+  typeof recipe === "object" ? [[key as keyof PoolLikeSpec, recipe.only] as const] : [],
+);
 
 /** The recipe of a managed proxy; undefined for one that nobody else can have, or that takes only some of the traffic. */
 const proxyRecipeOf = ({ name: _, custom: __, type, ...proxy }: ProxySpec): Recipe["proxy"] | undefined => {
@@ -24,9 +27,8 @@ const viewportOf = ({ viewport, gpu = false }: PoolLikeSpec): Recipe["browser"][
  * (LOOKUP-84). `proxy`: the one that the spec refers to; undefined when it is not there.
  */
 export const sessionRecipe = (spec: PoolLikeSpec, proxy: ProxySpec | undefined): Recipe | undefined => {
-  const { stealth, headless, kioskMode, gpu = false, memory, reusePolicy, proxyId } = spec;
-  if (kioskMode || memory !== "8GiB" || reusePolicy !== "reset") return undefined;
-  if (others.some((key) => spec[key] !== undefined)) return undefined;
+  const { stealth, headless, gpu = false, proxyId } = spec;
+  if (only.some(([key, value]) => spec[key] !== value)) return undefined;
   const browser = { stealth, headless, gpu, viewport: viewportOf(spec) };
   if (proxyId === undefined) return { browser };
   const managed = proxy && proxyRecipeOf(proxy);

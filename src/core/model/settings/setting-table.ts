@@ -1,0 +1,80 @@
+/**
+ * What each field of a pool's spec, and each that only an on-demand browser has, is to the rest of the service. A field without a row does
+ * not compile; neither does a row that says `own`, `pod` or `as seen` and has no code for it where the columns say.
+ *
+ *   madeWith  a browser is made with it: it is part of the configuration and its hash, and a change makes idle browsers outdated
+ *             (browser-config.ts)
+ *   patch     what PATCH /browser_pools does with a value (pools/pool-patch.ts): `replaced` takes its place; `cleared`: an empty one takes
+ *             it away; `own`: a rule of its own; `fixed`: it is not taken
+ *   agent     how the browser's agent gets it: `pod`: with its pod (browser-config.ts); `setup`: from the API, since it is secret or too large
+ *             for a variable (core/setups/read-setup.ts); `no`: others carry it out
+ *   answer    in the answer about a session: `as made`: as its browser was made with; `as seen`: what counts for the session by now
+ *             (core/sessions/session-answer.ts); `no`
+ *   recipe    in a recipe of the config registry (features/sites): `carried`; `unseen`: a site can't notice it; `only`: a session counts for
+ *             the registry with this value alone
+ */
+import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
+
+type Row = {
+  madeWith: boolean;
+  patch: "replaced" | "cleared" | "own" | "fixed";
+  agent: "pod" | "setup" | "no";
+  answer: "as made" | "as seen" | "no";
+  recipe: "carried" | "unseen" | { only: string | boolean | undefined };
+};
+
+/** A field of a pool's spec, or one that only an on-demand browser has. */
+type Field = keyof Required<PoolLikeSpec>;
+
+/** Of what the pool does with its browsers. */
+const ofPool = { madeWith: false, agent: "no", answer: "no", recipe: "unseen" } as const;
+
+/** What a site could notice, and a recipe has no place for. */
+const unset = { only: undefined } as const;
+
+/** The rows, in the order in which answers show them. */
+export const settingTable = {
+  headless: { madeWith: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
+  stealth: { madeWith: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
+  kioskMode: { madeWith: true, patch: "replaced", agent: "pod", answer: "as made", recipe: { only: false } },
+  gpu: { madeWith: true, patch: "fixed", agent: "pod", answer: "as seen", recipe: "carried" },
+  memory: { madeWith: true, patch: "replaced", agent: "no", answer: "as made", recipe: { only: "8GiB" } },
+  region: { madeWith: false, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
+  viewport: { madeWith: true, patch: "replaced", agent: "pod", answer: "as seen", recipe: "carried" },
+  startUrl: { madeWith: true, patch: "cleared", agent: "pod", answer: "as seen", recipe: "unseen" },
+  telemetry: { madeWith: true, patch: "own", agent: "pod", answer: "as seen", recipe: "unseen" },
+  // A policy that is stored in ConfigMaps counts by its hash.
+  chromePolicy: { madeWith: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: unset },
+  chromePolicyRef: { madeWith: false, patch: "own", agent: "setup", answer: "no", recipe: unset },
+  network: { madeWith: true, patch: "cleared", agent: "setup", answer: "as made", recipe: unset },
+  extensions: { madeWith: true, patch: "cleared", agent: "setup", answer: "no", recipe: unset },
+  profile: { madeWith: true, patch: "own", agent: "setup", answer: "as seen", recipe: unset },
+  savesProfile: { madeWith: true, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
+  proxyId: { madeWith: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: "carried" },
+  timeoutSeconds: { madeWith: false, patch: "replaced", agent: "no", answer: "as seen", recipe: "unseen" },
+  reportOutcome: { ...ofPool, patch: "fixed" },
+  reusePolicy: { ...ofPool, patch: "replaced", recipe: { only: "reset" } },
+  maxSessionSeconds: { ...ofPool, patch: "replaced" },
+  name: { ...ofPool, patch: "own" },
+  size: { ...ofPool, patch: "own" },
+  autoscale: { ...ofPool, patch: "own" },
+  fillRatePerMinute: { ...ofPool, patch: "replaced" },
+  serveOnDemand: { ...ofPool, patch: "replaced" },
+  refreshOnProfileUpdate: { ...ofPool, patch: "own" },
+  discardIdle: { ...ofPool, patch: "own" },
+} as const satisfies Record<Field, Row>;
+
+type Table = typeof settingTable;
+
+/** The fields whose column says this. */
+export type SettingsWith<Column extends keyof Row, Value extends Row[Column]> = {
+  [Key in keyof Table]: Table[Key][Column] extends Value ? Key : never;
+}[keyof Table];
+
+/** The fields whose column says this, in the order of the table. */
+export const settingsWith = <const Column extends keyof Row, const Value extends Row[Column]>(
+  column: Column,
+  value: Value,
+): SettingsWith<Column, Value>[] =>
+  // Whether a row has the value is what the type asks too.
+  Object.entries(settingTable).flatMap(([key, row]) => (row[column] === value ? [key as never] : []));
