@@ -10,6 +10,7 @@ import { newId } from "../../src/core/objects/new-id.ts";
 import { createCallerLimits } from "../../src/core/projects/caller-limits.ts";
 import { createSessionNames } from "../../src/core/reservations/session-names.ts";
 import { acquireBrowser } from "../../src/core/sessions/acquire-browser.ts";
+import { createSessionProfile } from "../../src/features/profiles/session-profile.ts";
 import { unavailable } from "../../src/platform/base/errors.ts";
 import type { Collected } from "../../src/platform/redis/collect-claims.ts";
 import { eventually } from "../support/eventually.ts";
@@ -31,19 +32,22 @@ const setUp = async (poolUid: string, store: Partial<ServiceDeps["store"]>, proj
   const config = readConfig();
   const callerLimits = createCallerLimits(config.callers, metrics);
   const collected: Collected[] = [];
+  const projects = { find: () => ({ namespace: "project" }) as never };
+  const profiles = {
+    find: ({ name }: { name?: string | undefined }) =>
+      ({
+        metadata: { name: newId(), namespace: "project", creationTimestamp: "2026-01-01T00:00:00Z" },
+        spec: { name },
+      }) as never,
+  };
   const deps = {
     ...parts,
     store: { ...parts.store, ...store },
     grants: await parts.replica(),
     names,
     pools: { get: () => pool, list: () => [pool], listen: () => () => undefined },
-    projects: { find: () => ({ namespace: "project" }) },
-    profiles: {
-      find: ({ name }: { name: string }) => ({
-        metadata: { name: newId(), namespace: "project", creationTimestamp: "2026-01-01T00:00:00Z" },
-        spec: { name },
-      }),
-    },
+    projects,
+    sessionProfile: createSessionProfile({ kube: parts as never, profiles, projects }),
     metrics,
     config,
     callerLimits,

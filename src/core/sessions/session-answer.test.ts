@@ -38,6 +38,7 @@ const setUp = () => {
   const deps = {
     store,
     pools: { list: () => [] },
+    sessionProfile: async () => ({}),
     signingKey: generateKeyPairSync("ed25519").privateKey,
   } as unknown as ServiceDeps;
   return {

@@ -7,7 +7,6 @@ import { configHash } from "../model/settings/browser-config.ts";
 import { createDeliveries } from "./deliver-setups.ts";
 
 const sha256 = "a".repeat(64);
-const archive = { sha256, sizeBytes: 4, name: "extension", version: "1" };
 const spec = BrowserPoolSpec.parse({ size: 1, extensions: [{ id: "extension" }] });
 const request = {
   ...{ kind: "BrowserPool" as const, namespace: "project", name: "pool", uid: "uid" },
@@ -24,8 +23,9 @@ const delivery = () => {
       get: async (kind: unknown) =>
         kind === browserPoolKind
           ? { metadata: { uid: "uid" }, spec }
-          : { metadata: { name: "extension", uid: "extension-uid" }, spec: { archive } },
+          : { metadata: { name: "extension", uid: "extension-uid" }, spec: {} },
     },
+    referents: { extension: () => ({ id: "extension-uid", name: "extension", sha256, bytes: 4, key: "key" }) },
     blobs: { get: async () => ({ bytes: 4, body: Readable.from(["some"]) }) },
     setupClient: { sendSetup: async () => ({ kind: "ok", missing: [sha256] }), sendArchive },
     setupRequests: {
