@@ -8,6 +8,7 @@
 import { checkCitations } from "./architecture/check-citations.ts";
 import { checkDocstrings } from "./architecture/check-docstrings.ts";
 import { checkFolders, folderGraph } from "./architecture/check-folders.ts";
+import { checkFrontDoor } from "./architecture/check-front-door.ts";
 import { checkImports } from "./architecture/check-imports.ts";
 import { checkLua } from "./architecture/check-lua.ts";
 import { checkMap } from "./architecture/check-map.ts";
@@ -34,6 +35,7 @@ const repositoryChecks: readonly ((tree: SourceTree) => Violation[])[] = [
   checkCitations,
   checkRules,
   checkMap,
+  checkFrontDoor,
   checkUnused,
 ];
 

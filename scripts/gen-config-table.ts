@@ -1,4 +1,4 @@
-/** Makes the table of settings in README.md from src/core/config/config.ts. */
+/** Makes the table of settings in docs/configuration.md from src/core/config/config.ts. */
 import { configTable } from "../src/core/config/config.ts";
 import { generateParts, table } from "./marked-part.ts";
 
@@ -7,5 +7,9 @@ const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
 /** Writes the table, or with `check` compares it. Returns what it wrote. Throws an Error when it is stale. */
 export const generateConfigTable = (options: { check: boolean }): Promise<string> => {
   const rows = configTable().map(({ name, fallback, text }) => [code(name), code(fallback), text]);
-  return generateParts("README.md", { configuration: table(["Variable", "Default", "Meaning"], rows) }, options);
+  return generateParts(
+    "docs/configuration.md",
+    { configuration: table(["Variable", "Default", "Meaning"], rows) },
+    options,
+  );
 };
