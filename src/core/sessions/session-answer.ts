@@ -151,6 +151,9 @@ const asSeen: Record<SettingsWith<"answer", "as seen">, (known: Known) => Partia
   savesProfile: () => ({}),
 };
 
+/** Shown as the browser was made with them. */
+const asMade = settingsWith("answer", "as made").map((key) => snakeCase(key) as keyof SessionConfig);
+
 /** Of a session whose configuration Redis has lost. */
 const unknownConfig = { headless: false, stealth: false, kiosk_mode: false, memory: "8GiB" } as const;
 
@@ -163,7 +166,6 @@ const answerWith = async (
   const chromePolicy = await policy(config, request.pool.uid);
   const profile = await deps.sessionProfile(lease, request, config);
   const known: Known = { request, config, chromePolicy, profile, deps };
-  const asMade = settingsWith("answer", "as made").map((key) => snakeCase(key) as keyof SessionConfig);
   return {
     session_id: lease.session,
     ...(baseUrl !== undefined && linksOf(lease, request, baseUrl, deps)),
