@@ -27,7 +27,6 @@ import type { SessionRoom } from "../core/reservations/session-room.ts";
 import type { AbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts";
 import type { SessionProfile } from "../core/sessions/session-answer.ts";
 import type { Referents } from "../core/setups/referents.ts";
-import type { CachedProfiles } from "../features/profiles/cached-profiles.ts";
 import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
 import type { ReplayParts } from "../features/recordings/recordings.ts";
@@ -69,7 +68,6 @@ export type ServiceDeps = {
   /** The objects that an empty project has none of. */
   contents: readonly ProjectContents[];
   projects: Projects;
-  profiles: CachedProfiles;
   apiKeys: ApiKeys;
   callerLimits: CallerLimits;
   store: LeaseStore;

@@ -3,7 +3,6 @@ import { wireName } from "../../platform/kinds/identity.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
 import { isWanted, Paging, pageOf } from "../http/paging.ts";
 import { routesWith } from "../http/route.ts";
-import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
@@ -17,16 +16,16 @@ import type { PoolRoomDeps } from "../pools/api/pool-checks.ts";
 import { updatePool } from "../pools/api/update-pool.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import { acquireBrowser } from "../sessions/acquire-browser.ts";
-import { releaseBrowser } from "../sessions/release-browser.ts";
+import { type EndSessionDeps, releaseBrowser } from "../sessions/release-browser.ts";
 import type { HandOutDeps } from "../sessions/serve-from-pool.ts";
 import { profilePermission } from "./profile-permission.ts";
 
 type Deps = HandOutDeps &
+  EndSessionDeps &
   PoolRoomDeps & {
     callerLimits: CallerLimits;
     locks: Locks;
     metrics: ApiMetrics;
-    returningBrowsers: ReturningBrowsers;
   };
 const defineRoute = routesWith<Deps>();
 

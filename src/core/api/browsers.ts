@@ -7,18 +7,16 @@ import { Paging, pageHeaders } from "../http/paging.ts";
 import { routesWith } from "../http/route.ts";
 import type { SetupClient } from "../leases/agent/setup-client.ts";
 import type { EndedLeases } from "../leases/ended-leases.ts";
-import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { CreateBrowser, UpdateBrowser } from "../model/browsers/browser-wire.ts";
 import { Session } from "../model/sessions/session-wire.ts";
 import type { SessionRoom } from "../reservations/session-room.ts";
 import type { AbandonedBrowsers } from "../sessions/abandoned-browsers.ts";
 import { createBrowser } from "../sessions/create-browser.ts";
-import type { FindSessionDeps } from "../sessions/find-session.ts";
-import { findSession } from "../sessions/find-session.ts";
+import { type FindSessionDeps, findSession } from "../sessions/find-session.ts";
 import { listSessions } from "../sessions/list-sessions.ts";
 import { mayUse } from "../sessions/may-use.ts";
-import { endSession } from "../sessions/release-browser.ts";
+import { type EndSessionDeps, endSession } from "../sessions/release-browser.ts";
 import type { HandOutDeps } from "../sessions/serve-from-pool.ts";
 import { listedSessionAnswer, sessionAnswer } from "../sessions/session-answer.ts";
 import { updateBrowser } from "../sessions/update-browser.ts";
@@ -26,6 +24,7 @@ import type { Referents } from "../setups/referents.ts";
 import { profilePermission, saveProfilePermission } from "./profile-permission.ts";
 
 type Deps = HandOutDeps &
+  EndSessionDeps &
   FindSessionDeps & {
     abandonedBrowsers: AbandonedBrowsers;
     blobs: BlobStore;
@@ -33,7 +32,6 @@ type Deps = HandOutDeps &
     locks: Locks;
     metrics: ApiMetrics;
     referents: Referents;
-    returningBrowsers: ReturningBrowsers;
     sessionRoom: SessionRoom;
     setAside: string | undefined;
     setupClient: SetupClient;

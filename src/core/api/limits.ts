@@ -2,8 +2,11 @@ import type { Kube } from "../../platform/kube/client.ts";
 import type { Config } from "../config/config.ts";
 import { routesWith } from "../http/route.ts";
 import { cachedProject } from "../projects/cached-project.ts";
-import type { OrganizationUse } from "../projects/organization-limits.ts";
-import { fetchOrganizationLimits, updateOrganizationLimits } from "../projects/organization-limits.ts";
+import {
+  fetchOrganizationLimits,
+  type OrganizationUse,
+  updateOrganizationLimits,
+} from "../projects/organization-limits.ts";
 import { updateProjectLimits } from "../projects/project-limits.ts";
 import type { Projects } from "../projects/projects.ts";
 import {

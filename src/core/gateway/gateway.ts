@@ -26,8 +26,12 @@ import type { AgentClient } from "../leases/agent/agent-client.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import { proofHeader, type UpgradePath } from "../protocol/agent-proof.ts";
-import type { AuthorizeSessionDeps } from "../sessions/authorize-session.ts";
-import { type AskedSession, authorizeSession, type SessionTarget } from "../sessions/authorize-session.ts";
+import {
+  type AskedSession,
+  type AuthorizeSessionDeps,
+  authorizeSession,
+  type SessionTarget,
+} from "../sessions/authorize-session.ts";
 import { answerOf, connectTo, spliceToAgent } from "./agent-socket.ts";
 
 type Gateway = {

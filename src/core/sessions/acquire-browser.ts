@@ -25,8 +25,7 @@ import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { Project } from "../projects/projects.ts";
 import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
 import type { HandOutDeps } from "./serve-from-pool.ts";
-import type { SessionAnswerDeps } from "./session-answer.ts";
-import { sessionAnswer } from "./session-answer.ts";
+import { type SessionAnswerDeps, sessionAnswer } from "./session-answer.ts";
 import { startFailureOfPool } from "./start-failure.ts";
 
 type AcquireInput = {

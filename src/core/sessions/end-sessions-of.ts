@@ -12,8 +12,7 @@ import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { liveOwnersOf } from "../pools/api/lease-owners.ts";
 import type { Project, Projects } from "../projects/projects.ts";
-import type { EndSessionDeps } from "./release-browser.ts";
-import { endSession } from "./release-browser.ts";
+import { type EndSessionDeps, endSession } from "./release-browser.ts";
 
 /** The pause between two looks at a project that is closed, ms. */
 const lookAgainMs = 60_000;

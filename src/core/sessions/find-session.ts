@@ -111,14 +111,7 @@ type Sought = { project: Project; includeEnded: boolean; known: Browser | undefi
 const findOnDemand = async (
   idOrName: string,
   { project, includeEnded, known, owners }: Sought,
-  deps: {
-    browsers: WatchedObjects<Browser>;
-    callerLimits: CallerLimits;
-    kube: Kube;
-    namesWhole: NamesWhole;
-    pools: WatchedObjects<BrowserPool>;
-    store: LeaseStore;
-  },
+  deps: Omit<FindSessionDeps, "names">,
 ): Promise<FoundSession> => {
   // The id of a pool's session is none of an on-demand browser.
   const onDemand = known ?? (owners.length > 0 ? undefined : await fetchBrowser(idOrName, project, deps));

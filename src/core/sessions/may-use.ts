@@ -8,8 +8,7 @@ import { AppError } from "../../platform/base/errors.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import { type AnyLease, requestOf } from "../leases/records.ts";
 import type { Project } from "../projects/projects.ts";
-import type { FindSessionDeps } from "./find-session.ts";
-import { type FoundSession, findSession } from "./find-session.ts";
+import { type FindSessionDeps, type FoundSession, findSession } from "./find-session.ts";
 
 const hasVaults = (lease: Pick<AnyLease, "request">): boolean => {
   const { with_vaults = false, vaults = [] } = requestOf(lease);

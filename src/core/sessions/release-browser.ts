@@ -6,6 +6,7 @@ import { freeName } from "../leases/free-name.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf } from "../leases/records.ts";
 import { type Release, releaseLease } from "../leases/release-lease.ts";
+import type { OutcomeReports } from "../leases/report-outcome.ts";
 import type { ReturningBrowsers } from "../leases/returning-browsers.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
@@ -22,6 +23,7 @@ export type EndSessionDeps = {
   agents: AgentClient;
   names: SessionNames;
   returningBrowsers: ReturningBrowsers;
+  siteReports: OutcomeReports;
   store: LeaseStore;
 };
 

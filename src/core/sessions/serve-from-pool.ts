@@ -16,8 +16,7 @@ import type { LeaseStore } from "../leases/lease-store.ts";
 import type { LeaseRecord } from "../leases/records.ts";
 import type { BrowserSpec } from "../model/browsers/browser.ts";
 import { onDemandPoolSpec } from "../model/browsers/on-demand-pool.ts";
-import type { ReportOf } from "../model/browsers/on-demand-request.ts";
-import { onDemandRequest } from "../model/browsers/on-demand-request.ts";
+import { onDemandRequest, type ReportOf } from "../model/browsers/on-demand-request.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import { configHash } from "../model/settings/browser-config.ts";
@@ -27,10 +26,8 @@ import type { PolicyReader } from "../policies/policy-reader.ts";
 import { poolsOf } from "../pools/api/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
-import type { SessionCollector } from "./hand-out.ts";
-import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
-import type { SessionProfile } from "./session-answer.ts";
-import { sessionAnswer } from "./session-answer.ts";
+import { answerHeld, type HandedOut, handOut, type SessionCollector } from "./hand-out.ts";
+import { type SessionProfile, sessionAnswer } from "./session-answer.ts";
 
 /** What giving out a browser of a pool needs. */
 export type HandOutDeps = {
@@ -65,15 +62,7 @@ const candidates = (config: string, project: Project, deps: { pools: WatchedObje
 const take = async (
   pool: BrowserPool,
   { spec, project, config, session }: Wanted & { config: string; session: string },
-  deps: {
-    abandonedSessions: AbandonedSessions;
-    agents: AgentClient;
-    config: Config;
-    grants: Grants;
-    log: Logger;
-    reportOf: ReportOf;
-    store: LeaseStore;
-  },
+  deps: HandOutDeps,
   signal: AbortSignal,
 ): Promise<LeaseRecord | undefined> => {
   const { name: id, uid: poolUid } = pool.metadata;

@@ -92,12 +92,7 @@ const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Sessio
 export const listedSessionAnswer = (
   lease: AnyLease,
   baseUrl: string | undefined,
-  deps: {
-    pools: WatchedObjects<BrowserPool>;
-    sessionProfile: SessionProfile;
-    signingKey: KeyObject;
-    store: LeaseStore;
-  },
+  deps: Omit<SessionAnswerDeps, "policies">,
 ): Promise<Session> => answerWith(async (config) => listedPolicy(config?.chrome_policy), { lease, baseUrl, deps });
 
 /**
@@ -113,12 +108,7 @@ export const sessionAnswer = async (
 type Asked = {
   lease: AnyLease;
   baseUrl: string | undefined;
-  deps: {
-    pools: WatchedObjects<BrowserPool>;
-    sessionProfile: SessionProfile;
-    signingKey: KeyObject;
-    store: LeaseStore;
-  };
+  deps: Omit<SessionAnswerDeps, "policies">;
 };
 
 /** What is known of a session's settings. */

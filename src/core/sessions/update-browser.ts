@@ -91,11 +91,14 @@ const write = async (
 /** `change`: what `running` was planned of. `onSend`: called before the browser's agent gets the change. */
 type RunningUpdate = Update & { change: RunningChange | undefined; onSend: () => void };
 
+/** What sending a change to the browser's agent needs. */
+type SendDeps = { agents: AgentClient; blobs: BlobStore; log: Logger; setupClient: SetupClient; store: LeaseStore };
+
 /** Carries out what was planned in the browser. What is captured goes back to what it was when that fails. */
 const apply = async (
   found: FoundSession,
   { request, running, change, onSend, ...update }: RunningUpdate,
-  deps: { agents: AgentClient; blobs: BlobStore; log: Logger; setupClient: SetupClient; store: LeaseStore },
+  deps: SendDeps,
 ): Promise<void> => {
   const present = requestOf(found.lease);
   const next = after(present, { request, running, ...update });
@@ -116,14 +119,7 @@ const apply = async (
 const changeRunning = async (
   { lease, poolUid }: FoundSession,
   update: RunningUpdate,
-  deps: {
-    agents: AgentClient;
-    blobs: BlobStore;
-    locks: Locks;
-    log: Logger;
-    setupClient: SetupClient;
-    store: LeaseStore;
-  },
+  deps: SendDeps & { locks: Locks },
 ): Promise<LeaseRecord> => {
   const { session } = lease;
   const work = async (): Promise<LeaseRecord> => {
@@ -174,16 +170,13 @@ const reserveName = async (
 export const updateBrowser = async (
   { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: UpdateBrowser },
   project: Project,
-  deps: FindSessionDeps & {
-    agents: AgentClient;
-    blobs: BlobStore;
-    config: Config;
-    locks: Locks;
-    log: Logger;
-    referents: Referents;
-    setupClient: SetupClient;
-    telemetry: { collector: SessionCollector };
-  },
+  deps: FindSessionDeps &
+    SendDeps & {
+      config: Config;
+      locks: Locks;
+      referents: Referents;
+      telemetry: { collector: SessionCollector };
+    },
 ): Promise<LeaseRecord> => {
   const found = await findUsable(idOrName, { project, principal }, deps);
   const present = requestOf(found.lease);

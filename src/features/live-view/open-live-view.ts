@@ -1,6 +1,5 @@
 import { readOnlyView, viewHeader } from "../../core/protocol/agent-api.ts";
-import type { AuthorizeSessionDeps } from "../../core/sessions/authorize-session.ts";
-import { authorizeSession } from "../../core/sessions/authorize-session.ts";
+import { type AuthorizeSessionDeps, authorizeSession } from "../../core/sessions/authorize-session.ts";
 
 /** What a live view's page is asked for. `readOnly`: it shall only show the browser, whatever its token allows. */
 type AskedView = { sessionId: string; token: string; readOnly: boolean };

@@ -1,8 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { downloadProfile } from "./download-profile.ts";
-import type { Profile } from "./profile.ts";
-import { profileBlobKey } from "./profile.ts";
+import { type Profile, profileBlobKey } from "./profile.ts";
 
 const profileOf = (version: number): Profile =>
   ({

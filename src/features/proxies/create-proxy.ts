@@ -11,8 +11,7 @@ import { createProxySecret } from "./proxy-secret.ts";
 import type { CreateProxy, ProxyRecord } from "./proxy-wire.ts";
 import type { ProxySecret } from "./rules/parent-proxy.ts";
 import { createProxy as newProxy, wireProxyProblems } from "./rules/proxy-create.ts";
-import type { ProxyProvider } from "./rules/proxy-provider.ts";
-import { unsupportedSettings } from "./rules/proxy-provider.ts";
+import { type ProxyProvider, unsupportedSettings } from "./rules/proxy-provider.ts";
 import { proxyRecord } from "./rules/proxy-record.ts";
 
 type Deps = { kube: Kube; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys };

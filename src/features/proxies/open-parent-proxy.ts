@@ -6,8 +6,7 @@ import type { WebProxy } from "./proxy.ts";
 import { openProxySecret } from "./proxy-secret.ts";
 import { parentProxyOf } from "./rules/parent-proxy.ts";
 import { wireProxyProblems } from "./rules/proxy-create.ts";
-import type { ProxyProvider } from "./rules/proxy-provider.ts";
-import { unsupportedSettings } from "./rules/proxy-provider.ts";
+import { type ProxyProvider, unsupportedSettings } from "./rules/proxy-provider.ts";
 
 /**
  * A proxy as agents and checks connect to it, with its secrets. `session`: what a provider keeps one address for. Throws

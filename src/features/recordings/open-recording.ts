@@ -4,8 +4,7 @@ import { verifyReplayToken } from "../../core/protocol/session-token.ts";
 import { AppError, unavailable } from "../../platform/base/errors.ts";
 import type { BlobRange, BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { ReplayRecord, StoredVideo } from "./recording-store.ts";
-import type { ReplayParts } from "./recordings.ts";
-import { headKey, partKey } from "./recordings.ts";
+import { headKey, partKey, type ReplayParts } from "./recordings.ts";
 
 /** A stored video. `read`: the bytes of a range of it; it throws `unavailable` when the store does not have them. */
 export type OpenReplay = { bytes: number; read(range: BlobRange, signal: AbortSignal): AsyncIterable<Uint8Array> };

@@ -10,8 +10,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { ReplayRecord } from "./recording-store.ts";
 import type { StartReplayBody } from "./recording-wire.ts";
-import type { ReplayParts } from "./recordings.ts";
-import { claimName, mostBytesOf, mostPerProject, mostPerSession } from "./recordings.ts";
+import { claimName, mostBytesOf, mostPerProject, mostPerSession, type ReplayParts } from "./recordings.ts";
 
 type Deps = FindSessionDeps & { blobs: BlobStore; config: Config; log: Logger; replays: ReplayParts };
 

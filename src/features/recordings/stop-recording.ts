@@ -5,8 +5,7 @@ import type { UserOf } from "../../core/sessions/may-use.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { findReplay } from "./find-recordings.ts";
-import type { ReplayParts } from "./recordings.ts";
-import { claimName } from "./recordings.ts";
+import { claimName, type ReplayParts } from "./recordings.ts";
 
 /** How long the video may take to be stored, ms, and the time between two looks. */
 const storedMs = 30_000;

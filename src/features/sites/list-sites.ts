@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Config } from "../../core/config/config.ts";
 import { bestFirst, isEligible } from "./rules/recommend.ts";
 import { browserRecord, evidenceRecord, proxyRecipe } from "./rules/recommendation-record.ts";
-import type { SiteIndex } from "./site-index.ts";
-import { type SitePlace, siteDomain } from "./site-index.ts";
+import { type SiteIndex, type SitePlace, siteDomain } from "./site-index.ts";
 import type { SiteScope } from "./site-recipe.ts";
 import type { SiteRecord } from "./site-wire.ts";
 

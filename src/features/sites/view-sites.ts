@@ -10,8 +10,7 @@ import { analysisRecord } from "./rules/analysis-record.ts";
 import { bestFirst } from "./rules/recommend.ts";
 import { recipeKey } from "./rules/site.ts";
 import type { RecentRun } from "./site-evidence.ts";
-import type { SiteIndex } from "./site-index.ts";
-import { type SitePlace, siteDomain } from "./site-index.ts";
+import { type SiteIndex, type SitePlace, siteDomain } from "./site-index.ts";
 import type { AnalysisSummary, SiteRecord } from "./site-wire.ts";
 
 /** The most that is read of a screenshot, bytes: four times what a visit keeps. */

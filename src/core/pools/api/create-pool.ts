@@ -1,23 +1,18 @@
 import { invalidInput } from "../../../platform/base/errors.ts";
-import type { Logger } from "../../../platform/base/log.ts";
-import type { Locks } from "../../../platform/redis/locks.ts";
-import type { LeaseStore } from "../../leases/lease-store.ts";
 import { browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolRecord, CreateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
 import { createPool as newPool } from "../../model/pools/pool-create.ts";
 import { newId } from "../../objects/new-id.ts";
-import type { PolicyReader } from "../../policies/policy-reader.ts";
 import { createPolicyUpload } from "../../policies/policy-upload.ts";
 import type { Project } from "../../projects/projects.ts";
 import { poolAnswer } from "./pool-answer.ts";
-import type { PoolRoomDeps } from "./pool-checks.ts";
-import { checkPool, inTurn, reserveGrowth } from "./pool-checks.ts";
+import { checkPool, inTurn, type PoolWriteDeps, reserveGrowth } from "./pool-checks.ts";
 
 /** Creates a pool; the operator begins to fill it at once. */
 export const createPool = async (
   request: CreateBrowserPool,
   project: Project,
-  deps: PoolRoomDeps & { locks: Locks; log: Logger; policies: PolicyReader; store: LeaseStore },
+  deps: PoolWriteDeps,
 ): Promise<BrowserPoolRecord> => {
   const created = newPool(request);
   if (!created.ok) throw invalidInput(created.problems);

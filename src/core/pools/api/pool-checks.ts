@@ -1,8 +1,10 @@
 import { AppError, type ErrorDetail, invalidInput } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/log.ts";
 import { wireName } from "../../../platform/kinds/identity.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import type { Config } from "../../config/config.ts";
+import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { Browser } from "../../model/browsers/browser.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import { growthOf, presentSize, promisedSize } from "../../model/pools/pool-size.ts";
@@ -11,9 +13,9 @@ import { onDemandRoom, poolAboveCap } from "../../model/sessions/session-room.ts
 import { newReferences, requireReferences } from "../../objects/references.ts";
 import { requireFeatures } from "../../objects/require-features.ts";
 import type { WatchedObjects } from "../../objects/watched-objects.ts";
+import type { PolicyReader } from "../../policies/policy-reader.ts";
 import type { Project } from "../../projects/projects.ts";
-import type { SessionUseDeps } from "../../projects/session-use.ts";
-import { countedSessions, reservedPool, sessionUse } from "../../projects/session-use.ts";
+import { countedSessions, reservedPool, type SessionUseDeps, sessionUse } from "../../projects/session-use.ts";
 import type { SessionRoom } from "../../reservations/session-room.ts";
 
 /** What checking and reserving the room of a pool or browser needs. */
@@ -25,6 +27,9 @@ export type PoolRoomDeps = {
   sessionRoom: SessionRoom;
   setAside: string | undefined;
 };
+
+/** What writing a pool, and answering with it, needs. */
+export type PoolWriteDeps = PoolRoomDeps & { locks: Locks; log: Logger; policies: PolicyReader; store: LeaseStore };
 
 type Wanted = {
   spec: BrowserPoolSpec;

@@ -1,21 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalidInput } from "../../../platform/base/errors.ts";
-import type { Logger } from "../../../platform/base/log.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { LeaseStore } from "../../leases/lease-store.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolRecord, UpdateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
 import { patchPool } from "../../model/pools/pool-patch.ts";
 import { growthOf } from "../../model/pools/pool-size.ts";
 import { newId } from "../../objects/new-id.ts";
 import { retryConflicts } from "../../objects/retry-conflicts.ts";
-import type { PolicyReader } from "../../policies/policy-reader.ts";
 import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "../../policies/policy-upload.ts";
 import type { Project } from "../../projects/projects.ts";
 import { fetchPool } from "./fetch-pool.ts";
 import { poolAnswer } from "./pool-answer.ts";
-import type { PoolRoomDeps } from "./pool-checks.ts";
-import { checkPool, inTurn, reserveGrowth } from "./pool-checks.ts";
+import { checkPool, inTurn, type PoolRoomDeps, type PoolWriteDeps, reserveGrowth } from "./pool-checks.ts";
 import { namesSameProfile } from "./same-profile.ts";
 
 /** `before`: the pool that the change is based on. */
@@ -61,7 +57,7 @@ const update = (idOrName: string, wanted: Update, deps: PoolRoomDeps & { locks: 
 export const updatePool = async (
   { idOrName, request }: { idOrName: string; request: UpdateBrowserPool },
   project: Project,
-  deps: PoolRoomDeps & { locks: Locks; log: Logger; policies: PolicyReader; store: LeaseStore },
+  deps: PoolWriteDeps,
 ): Promise<BrowserPoolRecord> => {
   const upload = createPolicyUpload(deps);
   const { before, pool } = await upload.orUndo(() => update(idOrName, { request, project, upload }, deps));

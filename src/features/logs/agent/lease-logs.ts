@@ -14,8 +14,7 @@
 import type { BindLease } from "../../../core/protocol/agent-api.ts";
 import { agentLineOf } from "./agent-line.ts";
 import type { LogSource } from "./api.ts";
-import type { LogRing } from "./log-ring.ts";
-import { createLogRing } from "./log-ring.ts";
+import { createLogRing, type LogRing } from "./log-ring.ts";
 
 export type LeaseLogs = {
   /** A Chromium starts, and the former one is no more. Returns what takes its lines. */

@@ -42,6 +42,8 @@ const ListQuery = z.object({
   offset,
 });
 
+type Services = { analyses: Reflector<SiteAnalysis>; blobs: BlobStore; config: Config; kube: Kube; sites: SiteIndex };
+
 const SiteQuery = z.object({ scope: z.enum(siteScopes), target: z.string().min(1).max(maxUrlLength) });
 
 const ScreenshotParams = z.object({
@@ -65,19 +67,10 @@ const signalOf = (response: Response): AbortSignal => {
 };
 
 /** `services`: undefined until the process has started. */
-export const mountRegistry = (
-  app: Express,
-  services: () =>
-    | { analyses: Reflector<SiteAnalysis>; blobs: BlobStore; config: Config; kube: Kube; sites: SiteIndex }
-    | undefined,
-): void => {
+export const mountRegistry = (app: Express, services: () => Services | undefined): void => {
   const show = (
     path: string,
-    answer: (
-      request: Request,
-      response: Response,
-      deps: { analyses: Reflector<SiteAnalysis>; blobs: BlobStore; config: Config; kube: Kube; sites: SiteIndex },
-    ) => Promise<string | undefined>,
+    answer: (request: Request, response: Response, deps: Services) => Promise<string | undefined>,
   ): void => {
     app.get(path, async (request, response) => {
       const deps = services();

@@ -7,8 +7,7 @@
  *     blocked       too many were refused for it ever to be enough
  *     inconclusive  trials say nothing, e.g. since the proxy is down
  */
-import type { AnalysisOutcome, Trial } from "../analyses/site-analysis.ts";
-import { maxTrials } from "../analyses/site-analysis.ts";
+import { type AnalysisOutcome, maxTrials, type Trial } from "../analyses/site-analysis.ts";
 import { type ManagedProxy, maxGuidance, type Recipe } from "../site-recipe.ts";
 import { cheaper, type EligibleRules, isAllowed, isEligible } from "./recommend.ts";
 import { type RunResult, recipeKey } from "./site.ts";

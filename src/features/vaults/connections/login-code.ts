@@ -9,8 +9,7 @@
  * The code travels in a URL, which may be sent in any way. So it is valid for one exchange only; after that a new secret counts,
  * which only the person's browser has.
  */
-import type { KeyObject } from "node:crypto";
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, type KeyObject, timingSafeEqual } from "node:crypto";
 import { changeObject } from "../../../core/objects/change-object.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import type { Kube } from "../../../platform/kube/client.ts";

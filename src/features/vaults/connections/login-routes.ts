@@ -1,13 +1,11 @@
 /** The SDK's operations for a login that drives a browser. They are not implemented: people type logins into the hosted page. */
 
 import { z } from "zod";
-import type { Method, Route } from "../../../core/http/route.ts";
-import { routesWith } from "../../../core/http/route.ts";
+import { type Method, type Route, routesWith } from "../../../core/http/route.ts";
 import type { ProjectPermission } from "../../../core/model/permission.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 
-type Deps = object;
-const defineRoute = routesWith<Deps>();
+const defineRoute = routesWith<object>();
 
 const ConnectionParams = z.object({ id: z.string().min(1).max(253).describe("The connection's id.") });
 

@@ -11,8 +11,7 @@
  * without scripts.
  */
 
-import type { KeyObject } from "node:crypto";
-import { createHash } from "node:crypto";
+import { createHash, type KeyObject } from "node:crypto";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Config } from "../../../core/config/config.ts";
 import type { AppDeps } from "../../../core/http/app-deps.ts";
