@@ -1,6 +1,5 @@
 /** Makes the tables of docs/judging.md from the judge's built-in rules (src/features/sites/judge/rules.yaml). */
-import { builtInRules } from "../src/features/sites/judge/built-in-rules.ts";
-import { readJudgeRules } from "../src/features/sites/judge/read-rules.ts";
+import { builtInRules, readJudgeRules } from "../src/features/sites/judge/read-rules.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 const rules = readJudgeRules({ builtIn: builtInRules });

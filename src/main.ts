@@ -102,8 +102,8 @@ const service = async (name: "api" | "operator"): Promise<number> => {
 const agent = async (): Promise<number> => {
   const { readAgentConfig } = await import("./core/agent/agent-config.ts");
   const { runAgent } = await import("./cmd/agent.ts");
-  const { createAgentLogs } = await import("./cmd/agent-logs.ts");
-  const { listenForStop } = await import("./cmd/stop-signals.ts");
+  const { createAgentLogs } = await import("./cmd/serve-browser.ts");
+  const { listenForStop } = await import("./cmd/program.ts");
   const { environment, forgetVariable } = await import("./platform/base/environment.ts");
   const logs = createAgentLogs(environment.BROWSERPOOL_LOG_LEVEL ?? "info");
   const config = readAgentConfig(environment);

@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { callJson } from "../../src/core/leases/agent/json-call.ts";
+import { callJson } from "../../src/core/leases/agent/agent-call.ts";
 
 /** Address of the service under load, and what its callers need. It is sent to load processes. */
 export type Target = {

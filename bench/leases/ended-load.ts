@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { createLeaseStore } from "../../src/core/leases/lease-store.ts";
 import { poolKey } from "../../src/core/leases/pool-keys.ts";
-import { newSessionId } from "../../src/core/objects/session-id.ts";
+import { newSessionId } from "../../src/core/objects/new-id.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectRedis, type RedisConnection, whenReady } from "../../src/platform/redis/connection.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";

@@ -1,6 +1,6 @@
 /** The load of the section `limits`, each in its own process: requests at a fixed rate, and a caller that acquires and releases. */
 import { Pool } from "undici";
-import { callJson } from "../../src/core/leases/agent/json-call.ts";
+import { callJson } from "../../src/core/leases/agent/agent-call.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { createLoadClient, type Target } from "../leases/client.ts";
 import { openLoop, poissonArrivals } from "../open-loop.ts";

@@ -3,7 +3,7 @@
  * the service's own, which leaves little garbage: collections of the load's process would count as latency.
  */
 import { Pool } from "undici";
-import { callJson } from "../../src/core/leases/agent/json-call.ts";
+import { callJson } from "../../src/core/leases/agent/agent-call.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { interleaved } from "../interleaved.ts";
 import { emptyPath } from "../leases/empty-path.ts";

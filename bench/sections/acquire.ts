@@ -1,8 +1,6 @@
 /** What one caller waits for an idle browser, and for its release, compared with the steps that can't be left out. */
 import { join } from "node:path";
-import { loadAgentMasterKey } from "../../src/core/bootstrap/agent-master-key.ts";
-import type { SigningKey } from "../../src/core/bootstrap/signing-key.ts";
-import { loadSigningKey } from "../../src/core/bootstrap/signing-key.ts";
+import { loadAgentMasterKey, loadSigningKey, type SigningKey } from "../../src/core/bootstrap/installation-keys.ts";
 import { type Cluster, startCluster } from "../../test/support/cluster.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { fullPool } from "../../test/support/pool-client.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { agentParts } from "../../src/cmd/agent-parts.ts";
+import { agentParts } from "../../src/cmd/agent.ts";
 import { readAgentConfig } from "../../src/core/agent/agent-config.ts";
 import { startChromium } from "../../src/core/agent/chromium.ts";
 import { writeAgentKey } from "../../src/core/protocol/agent-key.ts";

@@ -5,7 +5,7 @@ import type { SourceTree, Violation } from "./source-tree.ts";
 const layerOf = (file: string): number =>
   layers.findIndex(({ folders }) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`)));
 
-/** `platform/kube/watch.ts` → `platform/kube`; `local/kubelet/node.ts` → `local`; `main.ts` → `main.ts`. */
+/** `platform/kube/watch.ts` → `platform/kube`; `local/kubelet/local-kubelet.ts` → `local`; `main.ts` → `main.ts`. */
 const folderOf = (file: string): string => {
   const parts = file.split("/");
   return parts.slice(0, layers[layerOf(file)]?.rooms && parts.length > 2 ? 2 : 1).join("/");

@@ -25,7 +25,7 @@ export const decisions: readonly string[] = [
   "core/leases/inspect.ts",
   "features/recordings/webm/**",
   "features/sites/judge/judge.ts",
-  "features/vaults/fill/choose-page.ts",
+  "features/vaults/fill/choose-targets.ts",
   "features/vaults/fill/choose-targets.ts",
   "local/kubelet/placement.ts",
 ];

@@ -117,7 +117,7 @@ export const browserSettings = {
     shownBy: {
       "test/agent/change-viewport.slow.test.ts": ["of a headful browser changes its refresh rate, too"],
       "test/agent/browser-settings.slow.test.ts": ["a headful browser draws at the viewport's refresh rate, %d Hz"],
-      "src/core/model/settings/viewport.test.ts": [
+      "src/core/model/settings/browser-settings.test.ts": [
         "%i x %i without a refresh rate has %i Hz",
         "a refresh rate that is given stays",
       ],

@@ -114,7 +114,7 @@ export const poolSettings = {
     takesHold: { pool: "at once" },
     needs: ["blob store"],
     shownBy: {
-      "src/core/pools/plan/profile-refresh.test.ts": [
+      "src/core/pools/plan/profile-use.test.ts": [
         "a new version of the profile replaces what is idle and what starts, and leaves what is in use",
       ],
       "test/e2e/patch-profile.slow.test.ts": [
@@ -191,7 +191,7 @@ export const onDemandSettings = {
     needs: ["network", "provider of proxies"],
     shownBy: {
       "test/e2e/on-demand.slow.test.ts": ["a %s that names nothing is 404, and nothing is started"],
-      "src/core/model/browsers/browser-create.test.ts": [
+      "src/core/model/browsers/browser-requests.test.ts": [
         "a request may have every setting, and has the defaults for what it leaves out",
       ],
     },

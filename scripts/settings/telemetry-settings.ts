@@ -24,7 +24,7 @@ const captured: Setting = {
 const destination: Setting = {
   ...kept,
   shownBy: {
-    "src/core/model/settings/telemetry-merge.test.ts": ["is turned on by a destination"],
+    "src/core/model/settings/telemetry.test.ts": ["is turned on by a destination"],
     "test/telemetry/destinations.test.ts": [
       "a pool's telemetry names a destination by id or by name, and none that is not there",
     ],
@@ -50,13 +50,13 @@ export const telemetrySettings = {
   "telemetry.browser.control.cdp.excludedMethods": {
     ...captured,
     shownBy: {
-      "src/core/model/settings/telemetry-merge.test.ts": ["replace those of before and leave the category as it is"],
+      "src/core/model/settings/telemetry.test.ts": ["replace those of before and leave the category as it is"],
     },
   },
   "telemetry.export.otlp.enabled": {
     ...kept,
     shownBy: {
-      "src/core/model/settings/telemetry-merge.test.ts": ["that is turned off forgets its destination"],
+      "src/core/model/settings/telemetry.test.ts": ["that is turned off forgets its destination"],
       "test/e2e/telemetry.test.ts": [
         "a visit is read over broken connections without gap or repeat, and the same events reach a collector that was dead",
       ],

@@ -1,12 +1,47 @@
+import { writeFile } from "node:fs/promises";
 import type { AgentConfig } from "../core/agent/agent-config.ts";
 import { startBrowser } from "../core/agent/browser.ts";
-import { writeTermination } from "../core/agent/write-termination.ts";
+import type { AgentParts } from "../core/agent/running-chromium.ts";
 import type { Termination } from "../core/protocol/agent-api.ts";
 import { SetupRefused } from "../features/extensions/agent/load-extensions.ts";
-import { leaseOver, stopped } from "./agent-ends.ts";
-import type { AgentLogs } from "./agent-logs.ts";
-import { agentParts } from "./agent-parts.ts";
-import type { StopSignals } from "./stop-signals.ts";
+import { extensionPart } from "../features/extensions/agent/start-part.ts";
+import { networkPart } from "../features/network/agent/start-part.ts";
+import { profilePart } from "../features/profiles/agent/start-part.ts";
+import type { Logger } from "../platform/base/log.ts";
+import type { StopSignals } from "./program.ts";
+import { type AgentLogs, leaseOver, stopped } from "./serve-browser.ts";
+
+// The features that add to each start of Chromium.
+
+/** In this order. */
+export const agentParts: AgentParts = {
+  prepare: [profilePart, extensionPart, networkPart],
+  async loadProfile(file, place, signal) {
+    const { loadProfile } = await import("../features/profiles/agent/load-profile.ts");
+    await loadProfile(file, place, signal);
+  },
+};
+
+const maxMessageChars = 500;
+/** The beginning of a long message says what failed; its end, the last lines of a program's stderr, says why. */
+const keptFromStart = 150;
+
+const shorten = (message: string): string => {
+  if (message.length <= maxMessageChars) return message;
+  const separator = " […] ";
+  const keptFromEnd = maxMessageChars - keptFromStart - separator.length;
+  return message.slice(0, keptFromStart) + separator + message.slice(-keptFromEnd);
+};
+
+/** Writes why the agent ends. Writes in place, because in a pod the file is a mount. A failure is logged and not fatal. */
+export const writeTermination = async (file: string, { reason, message }: Termination, log: Logger): Promise<void> => {
+  const termination: Termination = { reason, message: shorten(message) };
+  try {
+    await writeFile(file, JSON.stringify(termination));
+  } catch (error) {
+    log.warn({ err: error }, "the termination message could not be written");
+  }
+};
 
 const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: AgentLogs): Promise<Termination> => {
   await using parts = new AsyncDisposableStack();

@@ -18,10 +18,8 @@ import { connectRedis } from "../platform/redis/connection.ts";
 import { createIdempotentAnswers } from "../platform/redis/idempotent-answers.ts";
 import { startServices } from "./api-services.ts";
 import { features, routes } from "./features.ts";
-import { closeServer, listen } from "./listen.ts";
-import { startOps } from "./ops.ts";
+import { closeServer, listen, startOps, withinStartLimit } from "./program.ts";
 import type { ServiceDeps } from "./service-deps.ts";
-import { withinStartLimit } from "./start-limit.ts";
 
 export type RunningApi = {
   /** The URL that it listens on, e.g. `http://127.0.0.1:8080`. */

@@ -11,9 +11,8 @@ import { pathToFileURL } from "node:url";
 import { ensureNamespace } from "../core/bootstrap/system-namespace.ts";
 import { type Config, readConfig } from "../core/config/config.ts";
 import { agentPort } from "../core/pools/pod/pod.ts";
-import { localApiKey } from "../local/api-key-file.ts";
 import type { RunningLocal } from "../local/banner.ts";
-import { removeConnection, writeConnection } from "../local/connection-file.ts";
+import { localApiKey, removeConnection, writeConnection } from "../local/connection-file.ts";
 import { startControlPlane } from "../local/control-plane.ts";
 import { lockDataDir } from "../local/data-dir-lock.ts";
 import { freePort } from "../local/free-port.ts";
@@ -30,7 +29,7 @@ import { connectKube, type Kube } from "../platform/kube/client.ts";
 import { leases, namespaces } from "../platform/kube/resource-type.ts";
 import { startApi } from "./api.ts";
 import { leaderLease, startOperator } from "./operator.ts";
-import { readAnalysisSettings } from "./read-analysis-settings.ts";
+import { readAnalysisSettings } from "./read-analyses.ts";
 
 type LocalOptions = {
   port: number;

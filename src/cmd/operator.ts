@@ -1,6 +1,5 @@
 import { type KeyObject, randomUUID } from "node:crypto";
-import { loadAgentMasterKey } from "../core/bootstrap/agent-master-key.ts";
-import { loadSigningKey } from "../core/bootstrap/signing-key.ts";
+import { loadAgentMasterKey, loadSigningKey } from "../core/bootstrap/installation-keys.ts";
 import { ensureNamespace } from "../core/bootstrap/system-namespace.ts";
 import type { Config } from "../core/config/config.ts";
 import { createHealth } from "../core/http/ops/health.ts";
@@ -34,26 +33,24 @@ import { runSiteAnalysisController } from "../features/sites/analyses/controller
 import { createAnalyzer } from "../features/sites/analyses/run.ts";
 import { runSiteConfigController } from "../features/sites/configs/controller.ts";
 import { runSessionOutcomesController } from "../features/sites/outcomes/controller.ts";
-import { createSessionReport } from "../features/sites/session-report.ts";
-import { createSiteReports } from "../features/sites/site-reports.ts";
+import { createSessionReport, createSiteReports } from "../features/sites/site-reports.ts";
 import { originOf } from "../features/sites/transfer.ts";
-import { createDestinationJudge } from "../features/telemetry/destinations/rules/destination-judge.ts";
+import { createDestinationJudge } from "../features/telemetry/destinations/rules/destination-problems.ts";
 import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
 import type { Logger } from "../platform/base/log.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import { connectKube } from "../platform/kube/client.ts";
+import { whileUnreachable } from "../platform/kube/kube-error.ts";
 import { type Lead, type LeaderElection, startLeaderElection } from "../platform/kube/leader-election.ts";
-import { whileUnreachable } from "../platform/kube/while-unreachable.ts";
 import { createProcessMetrics } from "../platform/metrics/process-metrics.ts";
 import { checkRedis } from "../platform/redis/check-redis.ts";
 import { connectRedis, whenReady } from "../platform/redis/connection.ts";
 import { memoryUse } from "../platform/redis/memory-use.ts";
 import { controllers } from "./features.ts";
-import { startOps } from "./ops.ts";
+import { startLimitMs, startOps, withinStartLimit } from "./program.ts";
 import { type AnalysisParts, readAnalyses } from "./read-analyses.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
 import { startBlobs } from "./start-blobs.ts";
-import { startLimitMs, withinStartLimit } from "./start-limit.ts";
 
 type RunningOperator = {
   isLeader(): boolean;

@@ -1,14 +1,28 @@
 import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import { type ProxyProvider, unsupportedSettings } from "../features/proxies/rules/proxy-provider.ts";
 import type { RunDeps } from "../features/sites/analyses/run.ts";
 import { createEvidenceStore } from "../features/sites/evidence-store.ts";
-import { builtInRules } from "../features/sites/judge/built-in-rules.ts";
 import { createJudge } from "../features/sites/judge/judge.ts";
-import { readJudgeRules } from "../features/sites/judge/read-rules.ts";
+import { builtInRules, readJudgeRules } from "../features/sites/judge/read-rules.ts";
+import { AnalysisSettings } from "../features/sites/rules/analysis-settings.ts";
 import { originOf } from "../features/sites/transfer.ts";
+import { checkValue } from "../platform/kinds/check-value.ts";
+import { readYamlFile } from "../platform/kinds/yaml-file.ts";
 import type { Kube } from "../platform/kube/client.ts";
-import { readAnalysisSettings } from "./read-analysis-settings.ts";
+
+/**
+ * Reads how sites are analyzed; undefined for no file: then none is. `rulesFile` becomes absolute. Throws an `Error` that names the file
+ * and the field.
+ */
+export const readAnalysisSettings = (file: string | undefined): AnalysisSettings | undefined => {
+  if (file === undefined) return undefined;
+  const documents = readYamlFile(file);
+  if (documents.length > 1) throw new Error(`${file}: give one document`);
+  const settings = checkValue(AnalysisSettings, documents[0] ?? {}, file);
+  return { ...settings, ...(settings.rulesFile && { rulesFile: resolve(dirname(file), settings.rulesFile) }) };
+};
 
 /** What the controller of analyses needs besides what all controllers share. */
 export type AnalysisParts = Pick<

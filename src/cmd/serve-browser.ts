@@ -1,4 +1,5 @@
 /** The agent from the moment at which its browser is up: most of its code, so it is loaded while Chromium starts. */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "../core/agent/agent-config.ts";
 import type { AgentServer } from "../core/agent/agent-http.ts";
@@ -10,6 +11,7 @@ import { createFillTimes } from "../core/agent/shown-pages.ts";
 import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
 import { createLiveView } from "../features/live-view/agent/live-view.ts";
+import { createLeaseLogs, type LeaseLogs } from "../features/logs/agent/lease-logs.ts";
 import { logRoutes } from "../features/logs/agent/log-routes.ts";
 import { createProfileSave, type ProfileSave } from "../features/profiles/agent/save-profile.ts";
 import { replayRoutes } from "../features/recordings/agent/recording-routes.ts";
@@ -18,9 +20,28 @@ import { startObserving } from "../features/sites/agent/start-observing.ts";
 import { createSessionTelemetry } from "../features/telemetry/agent/session-telemetry.ts";
 import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts";
 import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
-import { leaseOver, stopped } from "./agent-ends.ts";
-import type { AgentLogs } from "./agent-logs.ts";
-import type { StopSignals } from "./stop-signals.ts";
+import { createLogger, type Logger } from "../platform/base/log.ts";
+import type { StopSignals } from "./program.ts";
+
+// How an agent ends when nothing has failed.
+
+/** It was told to stop, and did. */
+export const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };
+
+/** Why a lease ended by itself. */
+export const leaseOver = {
+  timeout: "no connection for the lease's idle timeout",
+  max_lifetime: "the lease has reached its greatest age",
+} as const;
+
+/** What an agent says: `log` is its logger, whose lines `logs` gets too, for the holder. */
+export type AgentLogs = { logs: LeaseLogs; log: Logger };
+
+/** `level`: of the agent's logger. */
+export const createAgentLogs = (level: string): AgentLogs => {
+  const logs = createLeaseLogs();
+  return { logs, log: createLogger(level, "agent", undefined, logs.noteAgent) };
+};
 
 /** The last part of the pod's grace period, ms: time to end the browser (2.5 s, browser.ts), and room for a slow machine. */
 const endingMs = 5000;

@@ -8,11 +8,11 @@ import type { SetupClient } from "../core/leases/agent/setup-client.ts";
 import type { EndedLeases } from "../core/leases/ended-leases.ts";
 import type { Grants } from "../core/leases/grants.ts";
 import type { LeaseStore } from "../core/leases/lease-store.ts";
-import type { NamesWhole } from "../core/leases/names-whole.ts";
+import type { NamesWhole } from "../core/leases/names-in-use.ts";
 import type { ReturningBrowsers } from "../core/leases/returning-browsers.ts";
 import type { ApiMetrics } from "../core/metrics/api-metrics.ts";
 import type { Browser } from "../core/model/browsers/browser.ts";
-import type { ReportOf } from "../core/model/browsers/on-demand-request.ts";
+import type { ReportOf } from "../core/model/browsers/on-demand-pool.ts";
 import type { BrowserPool } from "../core/model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../core/objects/watched-objects.ts";
 import type { PolicyReader } from "../core/policies/policy-reader.ts";
@@ -34,8 +34,8 @@ import type { SiteAnalysis } from "../features/sites/analyses/site-analysis.ts";
 import type { AnalysisSettings } from "../features/sites/rules/analysis-settings.ts";
 import type { SiteIndex } from "../features/sites/site-index.ts";
 import type { SiteReports } from "../features/sites/site-reports.ts";
-import type { ExportResults } from "../features/telemetry/export-results.ts";
-import type { TelemetryParts } from "../features/telemetry/telemetry-parts.ts";
+import type { ExportResults } from "../features/telemetry/export-state.ts";
+import type { TelemetryParts } from "../features/telemetry/telemetry-store.ts";
 import type { ItemEvents } from "../features/vaults/items/item-events.ts";
 import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
 import type { Logger } from "../platform/base/log.ts";
@@ -43,7 +43,7 @@ import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import type { Kube } from "../platform/kube/client.ts";
 import type { Reflector } from "../platform/kube/reflector.ts";
 import type { Locks } from "../platform/redis/locks.ts";
-import type { SecretsKeys } from "../platform/secrets/secrets-key.ts";
+import type { SecretsKeys } from "../platform/secrets/sealing.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
 export type ServiceDeps = {

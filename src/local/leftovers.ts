@@ -2,8 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endAtHomeIn } from "../platform/process/marked-processes.ts";
-import { killRecordedGroups } from "../platform/process/process-groups.ts";
-import { clearRegister, killRegisteredProcesses } from "../platform/process/process-register.ts";
+import { clearRegister, killRecordedGroups, killRegisteredProcesses } from "../platform/process/process-groups.ts";
 
 /** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");

@@ -10,7 +10,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type AgentServer, startAgentHttp } from "../../src/core/agent/agent-http.ts";
-import { createCdpProxy } from "../../src/core/agent/cdp-proxy.ts";
+import { createCdpProxy } from "../../src/core/agent/agent-server.ts";
 import type { DevToolsPlace } from "../../src/core/agent/connect-dev-tools.ts";
 import { createLeaseKeeper } from "../../src/core/agent/lease-keeper.ts";
 import { createFillTimes } from "../../src/core/agent/shown-pages.ts";

@@ -1,7 +1,7 @@
 /** The operator's part in autoscaled pools, on simulated browsers: limits, other replicas, Events and metrics. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
-import { projectCapAnnotation } from "../../src/core/model/settings/session-caps.ts";
+import { projectCapAnnotation } from "../../src/core/model/sessions/session-room.ts";
 import { events, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
 import type { ApiReplica, Replica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";

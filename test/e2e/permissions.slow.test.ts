@@ -5,7 +5,7 @@ import type { Route } from "../../src/core/http/route.ts";
 import { type Permission, permissions } from "../../src/core/model/permission.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import { agentKeyType } from "../../src/core/pools/pod/agent-key-secret.ts";
+import { agentKeyType } from "../../src/core/pools/apply/agent-key-secrets.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";

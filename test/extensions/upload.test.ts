@@ -13,7 +13,7 @@ import {
   extensionKind,
   uploadUntilAnnotation,
 } from "../../src/features/extensions/extension.ts";
-import { blobsFinalizer } from "../../src/platform/kinds/finalizers.ts";
+import { blobsFinalizer } from "../../src/platform/kinds/kind.ts";
 import { manifest } from "../extension-zip/extension-files.ts";
 import { eventually } from "../support/eventually.ts";
 import { writeZip } from "../support/zip-writer.ts";

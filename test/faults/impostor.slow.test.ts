@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
-import { agentKeyType } from "../../src/core/pools/pod/agent-key-secret.ts";
+import { agentKeyType } from "../../src/core/pools/apply/agent-key-secrets.ts";
 import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import { events, pods, secrets } from "../../src/platform/kube/resource-type.ts";
 import type { ApiReplica } from "../support/cluster.ts";

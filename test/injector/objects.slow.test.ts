@@ -12,7 +12,7 @@ import { type RoundDeps, reconcileObject } from "../../src/core/reconcile/object
 import { archiveKey, extensionKind, uploadUntilAnnotation } from "../../src/features/extensions/extension.ts";
 import { emptyProfileStatus, profileBlobKey, profileKind } from "../../src/features/profiles/profile.ts";
 import { ownProxySecretName, proxyKind } from "../../src/features/proxies/proxy.ts";
-import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-judge.ts";
+import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import {
   ownDestinationSecretName,
   telemetryDestinationKind,
@@ -23,7 +23,7 @@ import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
 import { vaultKind } from "../../src/features/vaults/vault.ts";
 import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
 import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
-import { itemsFinalizer } from "../../src/platform/kinds/finalizers.ts";
+import { itemsFinalizer } from "../../src/platform/kinds/kind.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { keyOf, type NamespacedObject } from "../../src/platform/kube/objects.ts";
 import { type ResourceType, secrets } from "../../src/platform/kube/resource-type.ts";

@@ -12,7 +12,7 @@ import type { ProfileSaves } from "../../src/core/pools/on-demand/step-save.ts";
 import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
 import { createProfileClient, type ProfileClient } from "../../src/features/profiles/profile-client.ts";
 import { startProfileSaves } from "../../src/features/profiles/profile-saves.ts";
-import { absentStore } from "../../src/platform/blobs/absent-store.ts";
+import { absentStore } from "../../src/platform/blobs/open-blob-store.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { keyOf, type Pod } from "../../src/platform/kube/objects.ts";
 import { sharedServers } from "../support/control-plane.ts";

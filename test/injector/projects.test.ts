@@ -6,8 +6,7 @@ import { createProjectGate, type ProjectGate } from "../../src/core/reconcile/st
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import type { Namespace, NewObject, Pod } from "../../src/platform/kube/objects.ts";
-import { configMaps, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
-import { createResourceTypes } from "../../src/platform/kube/resource-types.ts";
+import { configMaps, createResourceTypes, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
 import type { Requeue } from "../../src/platform/kube/work-queue.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { operatorFailures, tryEveryFaultOfRounds } from "./injector.ts";

@@ -16,7 +16,7 @@ import {
   type Trial,
 } from "../../src/features/sites/analyses/site-analysis.ts";
 import { analysisLabel } from "../../src/features/sites/analyses/trial.ts";
-import { reconcileSiteConfig } from "../../src/features/sites/configs/reconcile.ts";
+import { reconcileSiteConfig } from "../../src/features/sites/configs/controller.ts";
 import { type SiteConfig, siteConfigKind } from "../../src/features/sites/configs/site-config.ts";
 import { createEvidenceStore } from "../../src/features/sites/evidence-store.ts";
 import { candidates } from "../../src/features/sites/rules/trial-plan.ts";

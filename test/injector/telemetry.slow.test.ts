@@ -10,7 +10,7 @@ import { createSlots } from "../../src/core/collecting/slots.ts";
 import type { AgentStreams } from "../../src/core/leases/agent/agent-stream.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { collectSession } from "../../src/features/telemetry/collect-session.ts";
-import { createExportCursors } from "../../src/features/telemetry/export-cursors.ts";
+import { createExportCursors } from "../../src/features/telemetry/export-state.ts";
 import { createExports } from "../../src/features/telemetry/exports.ts";
 import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";
 import { listeningPort } from "../../src/platform/base/listening-port.ts";

@@ -10,7 +10,7 @@ import type { TLSSocket } from "node:tls";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { openAccess } from "../../src/platform/kube/access/open-access.ts";
+import { openAccess } from "../../src/platform/kube/access.ts";
 import { connectKube } from "../../src/platform/kube/client.ts";
 import { namespaces } from "../../src/platform/kube/resource-type.ts";
 import { sharedServers } from "../support/control-plane.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type InspectDeps, inspect } from "../../src/core/leases/inspect.ts";
 import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
 import type { LeaseRecord } from "../../src/core/leases/records.ts";
-import { retireUnknown } from "../../src/core/leases/retire-unknown.ts";
+import { retireUnknown } from "../../src/core/leases/repair-store.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { inspectedBrowser } from "../support/inspected-browser.ts";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Agent } from "undici";
 import { expect, test } from "vitest";
-import { callJson, type JsonAnswer } from "../../src/core/leases/agent/json-call.ts";
+import { callJson, type JsonAnswer } from "../../src/core/leases/agent/agent-call.ts";
 
 const parsed = ({ status, body }: JsonAnswer) => ({ status, answer: JSON.parse(body.toString()) as unknown });
 

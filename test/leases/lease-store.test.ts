@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Grants } from "../../src/core/leases/grants.ts";
 import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
 import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
-import { followPoolChanges, type PoolChange } from "../../src/core/leases/pool-changes.ts";
+import { followPoolChanges, type PoolChange } from "../../src/core/leases/pool-channels.ts";
 import { poolKey, poolKeys, poolsChannel } from "../../src/core/leases/pool-keys.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Grants } from "../../src/core/leases/grants.ts";
 import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
 import { createLeavingMarks, type LeavingMarks } from "../../src/core/leases/leaving-marks.ts";
-import { followPoolChanges } from "../../src/core/leases/pool-changes.ts";
+import { followPoolChanges } from "../../src/core/leases/pool-channels.ts";
 import type { LeaseRecord } from "../../src/core/leases/records.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";

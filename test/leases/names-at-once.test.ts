@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser } from "../../src/core/model/browsers/browser.ts";
 import type { Session } from "../../src/core/model/sessions/session-wire.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import { type HandOverDeps, handOver } from "../../src/core/pools/on-demand/hand-over.ts";
+import { type HandOverDeps, handOver } from "../../src/core/pools/on-demand/reconcile-on-demand.ts";
 import type { Project } from "../../src/core/projects/projects.ts";
 import { createSessionNames } from "../../src/core/reservations/session-names.ts";
 import { handOut } from "../../src/core/sessions/hand-out.ts";

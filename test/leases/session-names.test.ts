@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createNamesWhole } from "../../src/core/leases/names-whole.ts";
+import { createNamesWhole } from "../../src/core/leases/names-in-use.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { createSessionNames, type SessionNames } from "../../src/core/reservations/session-names.ts";
 import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";

@@ -11,7 +11,7 @@ import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectKube } from "../../src/platform/kube/client.ts";
 import { pods } from "../../src/platform/kube/resource-type.ts";
-import { registerProcess } from "../../src/platform/process/process-register.ts";
+import { registerProcess } from "../../src/platform/process/process-groups.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive, processesOf, processNamed } from "../support/processes.ts";
 

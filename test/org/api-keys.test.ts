@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiKeySecretName, newApiKey } from "../../src/core/api-keys/api-key-secret.ts";
+import { deleteApiKey, rotateApiKey, updateApiKey } from "../../src/core/api-keys/change-api-key.ts";
 import { type CreatedApiKey, createApiKey } from "../../src/core/api-keys/create-api-key.ts";
-import { deleteApiKey } from "../../src/core/api-keys/delete-api-key.ts";
-import { rotateApiKey } from "../../src/core/api-keys/rotate-api-key.ts";
-import { updateApiKey } from "../../src/core/api-keys/update-api-key.ts";
-import { ensureOrganizationKey } from "../../src/core/bootstrap/ensure-organization-key.ts";
+import { ensureOrganizationKey } from "../../src/core/bootstrap/initial-key.ts";
 import { permissions } from "../../src/core/model/permission.ts";
-import { createProject } from "../../src/core/projects/create-project.ts";
-import { updateProject } from "../../src/core/projects/update-project.ts";
+import { createProject, updateProject } from "../../src/core/projects/change-projects.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OrgParts, startOrg } from "./org-parts.ts";

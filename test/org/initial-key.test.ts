@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { apiKeyAnnotations, apiKeySecretName } from "../../src/core/api-keys/api-key-secret.ts";
 import { startApiKeys } from "../../src/core/api-keys/api-keys.ts";
-import { deleteApiKey } from "../../src/core/api-keys/delete-api-key.ts";
+import { deleteApiKey } from "../../src/core/api-keys/change-api-key.ts";
 import { leaveInitialKey } from "../../src/core/bootstrap/initial-key.ts";
 import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
 import { readConfig } from "../../src/core/config/config.ts";

@@ -2,7 +2,7 @@ import Kernel from "@onkernel/sdk";
 import { startApi } from "../../src/cmd/api.ts";
 import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { newApiKey } from "../../src/core/api-keys/api-key-secret.ts";
-import { ensureOrganizationKey } from "../../src/core/bootstrap/ensure-organization-key.ts";
+import { ensureOrganizationKey } from "../../src/core/bootstrap/initial-key.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import type { Kube } from "../../src/platform/kube/client.ts";
 import { sharedServers } from "../support/control-plane.ts";

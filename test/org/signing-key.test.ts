@@ -1,6 +1,6 @@
 import { sign, verify } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadSigningKey } from "../../src/core/bootstrap/signing-key.ts";
+import { loadSigningKey } from "../../src/core/bootstrap/installation-keys.ts";
 import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";

@@ -11,8 +11,7 @@ import {
   type OwnerReference,
   type Pod,
 } from "../../src/platform/kube/objects.ts";
-import { configMaps, events, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
-import { createResourceTypes } from "../../src/platform/kube/resource-types.ts";
+import { configMaps, createResourceTypes, events, namespaces, pods } from "../../src/platform/kube/resource-type.ts";
 import { sharedServers, testNamespace } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { opened, type RunningProjects, runProjects } from "../support/project-controller.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../src/core/objects/new-id.ts";
-import { createExportCursors } from "../../src/features/telemetry/export-cursors.ts";
+import { createExportCursors } from "../../src/features/telemetry/export-state.ts";
 import { telemetryStateKey } from "../../src/platform/redis/keys.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 

@@ -6,8 +6,8 @@ import {
   endedAnalysisLifeMs,
   siteAnalysisKind,
 } from "../../src/features/sites/analyses/site-analysis.ts";
-import { absentStore } from "../../src/platform/blobs/absent-store.ts";
-import { blobsFinalizer } from "../../src/platform/kinds/finalizers.ts";
+import { absentStore } from "../../src/platform/blobs/open-blob-store.ts";
+import { blobsFinalizer } from "../../src/platform/kinds/kind.ts";
 import { startTestControlPlane, type TestControlPlane } from "../crds/start-control-plane.ts";
 
 const endedAt = "2026-01-02T03:04:05.000Z";

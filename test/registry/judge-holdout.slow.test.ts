@@ -2,9 +2,8 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { verdicts } from "../../src/features/sites/analyses/site-analysis.ts";
-import { builtInRules } from "../../src/features/sites/judge/built-in-rules.ts";
 import { createJudge } from "../../src/features/sites/judge/judge.ts";
-import { readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
+import { builtInRules, readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
 import { confusionMatrix, type JudgedPage, judgePages } from "../support/confusion-matrix.ts";
 import { storedPages } from "../support/stored-pages.ts";
 

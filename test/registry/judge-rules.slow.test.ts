@@ -1,8 +1,7 @@
 /** The built-in rules, each on the page that it was written from. */
 import { beforeAll, expect, test } from "vitest";
-import { builtInRules } from "../../src/features/sites/judge/built-in-rules.ts";
 import { createJudge } from "../../src/features/sites/judge/judge.ts";
-import { readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
+import { builtInRules, readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
 import { type Visit, visitErrors } from "../../src/features/sites/visit/visit.ts";
 import { storedPages, targetOfPage, visitStoredPages } from "../support/stored-pages.ts";
 

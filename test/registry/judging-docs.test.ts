@@ -1,8 +1,7 @@
 /** What docs/judging.md tells administrators works. */
 import { expect, test } from "vitest";
-import { builtInRules } from "../../src/features/sites/judge/built-in-rules.ts";
 import { createJudge } from "../../src/features/sites/judge/judge.ts";
-import { readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
+import { builtInRules, readJudgeRules } from "../../src/features/sites/judge/read-rules.ts";
 import { type Target, targetOf } from "../../src/features/sites/rules/target.ts";
 import type { Visit } from "../../src/features/sites/visit/visit.ts";
 import { docExamples } from "../support/doc-examples.ts";

@@ -7,7 +7,7 @@ import { root } from "../../scripts/generated-file.ts";
 import type { ProjectObject } from "../../src/core/projects/project-objects.ts";
 import type { Kube } from "../../src/platform/kube/client.ts";
 import type { KubeObject } from "../../src/platform/kube/objects.ts";
-import { createResourceTypes } from "../../src/platform/kube/resource-types.ts";
+import { createResourceTypes } from "../../src/platform/kube/resource-type.ts";
 
 export type Account = "browserpool-api" | "browserpool-operator";
 

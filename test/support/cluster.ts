@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
-import { localApiKey } from "../../src/local/api-key-file.ts";
+import { localApiKey } from "../../src/local/connection-file.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { crdsSettled, installCrds } from "../../src/local/install-crds.ts";
 import { startProcessNode } from "../../src/local/kubelet/local-kubelet.ts";

@@ -1,6 +1,5 @@
 import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
-import { newId } from "../../src/core/objects/new-id.ts";
-import { newSessionId } from "../../src/core/objects/session-id.ts";
+import { newId, newSessionId } from "../../src/core/objects/new-id.ts";
 import { signSessionToken } from "../../src/core/protocol/session-token.ts";
 import type { LeaseParts } from "./lease-parts.ts";
 

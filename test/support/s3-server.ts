@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
-import type { S3BlobSettings } from "../../src/platform/blobs/blob-settings.ts";
+import type { S3BlobSettings } from "../../src/platform/blobs/open-blob-store.ts";
 import { type RestartableProgram, startProgram } from "./restartable-program.ts";
 
 export type S3Server = RestartableProgram & {

@@ -10,7 +10,7 @@ import {
   TelemetryDestinationSpec,
   telemetryDestinationKind,
 } from "../../src/features/telemetry/destinations/telemetry-destination.ts";
-import { createExportCursors } from "../../src/features/telemetry/export-cursors.ts";
+import { createExportCursors } from "../../src/features/telemetry/export-state.ts";
 import { createExports } from "../../src/features/telemetry/exports.ts";
 import type { TelemetryRecord } from "../../src/features/telemetry/telemetry-event.ts";
 import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";

@@ -1,9 +1,11 @@
 /** Telemetry destinations over HTTP and as YAML. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
-import { openDestination } from "../../src/features/telemetry/destinations/open-destination.ts";
-import { telemetryDestinationKind } from "../../src/features/telemetry/destinations/telemetry-destination.ts";
-import type { TelemetryDestinationRecord } from "../../src/features/telemetry/destinations/telemetry-destination-wire.ts";
+import { openDestination } from "../../src/features/telemetry/destinations/destination-exporter.ts";
+import {
+  type TelemetryDestinationRecord,
+  telemetryDestinationKind,
+} from "../../src/features/telemetry/destinations/telemetry-destination.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { fresh, startVaultParts, type VaultParts } from "../vault/vault-parts.ts";

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-judge.ts";
+import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import { createDestinationGate, type DestinationGate } from "../../src/features/telemetry/export/destination-gate.ts";
 import { createSessionExport, type SessionExport } from "../../src/features/telemetry/export/export-queue.ts";
 import {

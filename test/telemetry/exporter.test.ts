@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-judge.ts";
+import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import {
   createOtlpExporter,
   type ExportDestination,

@@ -1,7 +1,7 @@
 /** Runs the examples of docs/vault.md in order, in one shell. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readSecretsKeys } from "../../src/platform/secrets/secrets-key.ts";
+import { readSecretsKeys } from "../../src/platform/secrets/sealing.ts";
 import { docExamples } from "../support/doc-examples.ts";
 import { openShell } from "./kubectl.ts";
 import { startVaultParts } from "./vault-parts.ts";

@@ -1,7 +1,7 @@
 /** Vaults and their items over HTTP: the rules, states and errors of docs/rules.md. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Project } from "../../src/core/projects/projects.ts";
-import { listedSources } from "../../src/features/vaults/items/item-source.ts";
+import { listedSources } from "../../src/features/vaults/items/open-item.ts";
 import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
 import { projectLabel } from "../../src/platform/kinds/identity.ts";
 import { namespaces, secrets } from "../../src/platform/kube/resource-type.ts";

@@ -10,7 +10,7 @@ import { openItem } from "../../src/features/vaults/items/open-item.ts";
 import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
 import { totpCode } from "../../src/features/vaults/logins/rules/totp.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
-import { readSecretsKeys } from "../../src/platform/secrets/secrets-key.ts";
+import { readSecretsKeys } from "../../src/platform/secrets/sealing.ts";
 import { connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 
 const seed = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { beginVisit, collectLogin, type LoginVisit } from "../../src/features/vaults/connections/collect-login.ts";
-import { fetchConnection } from "../../src/features/vaults/connections/fetch-connection.ts";
+import { fetchConnection } from "../../src/features/vaults/connections/connections.ts";
 import { newLoginCode } from "../../src/features/vaults/connections/login-code.ts";
-import { fetchCredential } from "../../src/features/vaults/credentials/fetch-credential.ts";
+import { fetchCredential } from "../../src/features/vaults/credentials/credentials.ts";
 import { openLogin } from "../../src/features/vaults/logins/stored-login.ts";
 import { connected, startVaultParts, type VaultParts } from "./vault-parts.ts";
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { fetchItem } from "../../src/features/vaults/items/fetch-item.ts";
+import { fetchItem } from "../../src/features/vaults/items/items.ts";
 import { openItem } from "../../src/features/vaults/items/open-item.ts";
 import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";

@@ -2,6 +2,7 @@
  * The HTTP server of an agent, whatever it serves: only callers with a token for this pod get an answer, probes aside, and answers prove
  * that they come from this pod's agent (core/protocol/agent-proof.ts).
  */
+
 import type { KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -15,7 +16,26 @@ import type { ForRoutes } from "../protocol/agent-routes.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
 import { type AgentLines, createLineStreams, type LineStreams } from "./line-streams.ts";
-import { readBody } from "./read-body.ts";
+
+/** Reads a request's body, up to `maxBytes`. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
+const readBody = (request: IncomingMessage, maxBytes: number): Promise<Buffer | { tooLarge: true }> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= maxBytes) return;
+      request.pause();
+      resolve({ tooLarge: true });
+    });
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+    request.on("error", reject);
+    // "close" follows every request. Make an Error only for one that was cut off: that takes longer than all the rest.
+    request.on("close", () => {
+      if (!request.complete) reject(new Error("the caller hung up"));
+    });
+  });
 
 /** Time for the head of a request, ms. */
 const headersTimeoutMs = 10_000;

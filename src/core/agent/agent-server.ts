@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import type { Logger } from "../../platform/base/log.ts";
 import { BindLease, EndLease, Epoch, type LeaseEnd } from "../protocol/agent-api.ts";
 import type { UpgradePath } from "../protocol/agent-proof.ts";
@@ -7,10 +8,27 @@ import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
-import { createCdpProxy } from "./cdp-proxy.ts";
 import { changeRoutes } from "./change-routes.ts";
+import type { DevToolsPlace } from "./connect-dev-tools.ts";
+import { joinServer } from "./join-server.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { type ClientWatch, createUpgrades, type ServeUpgrade } from "./upgrades.ts";
+
+/** `GET /cdp` becomes a raw connection to Chromium's DevTools. Frames are not looked at. */
+export const createCdpProxy =
+  ({ devTools: placeNow }: { devTools(): DevToolsPlace }): ServeUpgrade =>
+  (upgrade) => {
+    const place = placeNow();
+    const devTools = connect({ ...place.at, noDelay: true });
+    const failed = (): void => upgrade.refuse(refusals.browser_unhealthy);
+    devTools.once("error", failed);
+    upgrade.client.once("close", () => devTools.destroy());
+    devTools.once("connect", () => {
+      devTools.off("error", failed);
+      devTools.on("error", () => devTools.destroy());
+      void joinServer(upgrade, devTools, place);
+    });
+  };
 
 /** Time for one request, ms: the archive of a profile can be large. */
 const requestTimeoutMs = 10 * 60_000;

@@ -24,7 +24,6 @@ import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import type { FreedTabs } from "./free-tabs.ts";
 import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
-import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import {
   type AgentParts,
@@ -33,6 +32,7 @@ import {
   runChromium,
   startDeadlineMs,
 } from "./running-chromium.ts";
+import type { PageOrder } from "./shown-pages.ts";
 import type { ResizeOutcome } from "./windows.ts";
 
 /** `changed`: all of it holds. After any other outcome the browser is as before, or ends. */

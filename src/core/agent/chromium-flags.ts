@@ -109,7 +109,7 @@ const displayFlags = (browser: BrowserConfig, shell: boolean): string[] => {
 };
 
 /**
- * Chromium's arguments. The refresh rate is the virtual screen's (screen-mode.ts). `start_url` is opened over CDP: every user of a
+ * Chromium's arguments. The refresh rate is the virtual screen's (virtual-screen.ts). `start_url` is opened over CDP: every user of a
  * machine can read arguments.
  */
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [

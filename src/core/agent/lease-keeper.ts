@@ -4,8 +4,13 @@ import type { AgentState, BindLease, EndLease } from "../protocol/agent-api.ts";
 import type { Browser } from "./browser.ts";
 import { type CleanBrowser, createCleanBrowser } from "./clean-browser.ts";
 import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
-import { type ChangeFollower, createHolderChanges, type HolderChanges } from "./holder-changes.ts";
-import { createHolderObservation, type ObserveSession } from "./holder-observation.ts";
+import {
+  type ChangeFollower,
+  createHolderChanges,
+  createHolderObservation,
+  type HolderChanges,
+  type ObserveSession,
+} from "./holder-changes.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 import { createFillTimes, type FillTimes } from "./shown-pages.ts";
 

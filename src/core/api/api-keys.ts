@@ -1,13 +1,9 @@
 import { z } from "zod";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { ApiKeys } from "../api-keys/api-keys.ts";
-import { apiKeyId } from "../api-keys/change-api-key.ts";
+import { apiKeyId, daysUntil, deleteApiKey, rotateApiKey, updateApiKey } from "../api-keys/change-api-key.ts";
 import { createApiKey } from "../api-keys/create-api-key.ts";
-import { daysUntil } from "../api-keys/days-until.ts";
-import { deleteApiKey } from "../api-keys/delete-api-key.ts";
 import { getApiKey, listApiKeys, viewApiKey } from "../api-keys/list-api-keys.ts";
-import { rotateApiKey } from "../api-keys/rotate-api-key.ts";
-import { updateApiKey } from "../api-keys/update-api-key.ts";
 import type { Config } from "../config/config.ts";
 import { Paging, pageOf } from "../http/paging.ts";
 import { routesWith } from "../http/route.ts";

@@ -1,19 +1,75 @@
-import express, { type Express, type RequestHandler } from "express";
+import express, { type Express, type Request, type RequestHandler } from "express";
 import { AppError } from "../../platform/base/errors.ts";
+import { whenClosed } from "../../platform/net/when-closed.ts";
 import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
-import { clientAddress } from "../http/client-address.ts";
+import { clientAddress, failedToken } from "../http/client-address.ts";
 import { allowOrigins } from "../http/middleware/cors.ts";
 import { answerError, asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost, isLoopback } from "../http/middleware/host-check.ts";
-import { requestIdOf } from "../http/middleware/request-id.ts";
-import { mountLiveness, mountMetrics, mountReadiness } from "../http/ops/mount-ops.ts";
-import { factsOf, logOf, routeOf, setArrival, setFacts, setLog, setRoute } from "../http/request-locals.ts";
+import { nestQuery, validate } from "../http/middleware/validate.ts";
+import { mountLiveness, mountMetrics, mountReadiness } from "../http/ops/ops-app.ts";
+import {
+  factsOf,
+  logOf,
+  requestIdOf,
+  routeOf,
+  setArrival,
+  setFacts,
+  setLog,
+  setRoute,
+} from "../http/request-locals.ts";
 import type { Method, Route } from "../http/route.ts";
-import { serveRoute } from "../http/serve-route.ts";
+import { callerGone, serveRoute } from "../http/serve-route.ts";
+import { eventHeaders, sendEvents } from "../http/sse.ts";
+import { type SessionByToken, sessionByToken } from "../sessions/authorize-session.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
 import type { Feature } from "./feature.ts";
-import { mountSessionRoutes } from "./session-routes.ts";
+
+// Operations of a session that are served in two places: at `/browsers/{id_or_name}/…` for a key, and below the session's `base_url`
+// for its token, where the public clients ask for them once they know the session. Who has the token has the browser, and so may see
+// what it does.
+
+/** What precedes the name of the operation in both places. */
+const atApi = "/browsers/{id_or_name}/";
+const atSession = "/gateway/:session/";
+
+const one = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const authorize = async (request: Request, { services }: AppDeps): Promise<SessionByToken> => {
+  const asked = { sessionId: one(request.params.session), token: one(request.query.jwt) };
+  try {
+    return await sessionByToken(asked, services);
+  } catch (error) {
+    throw error instanceof AppError ? failedToken(request, services, error) : error;
+  }
+};
+
+/** Serves the streams of `routes` that are of a session. */
+const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDeps): void => {
+  for (const { path, query: schema, streamOfSession } of routes) {
+    if (!streamOfSession) continue;
+    const name = path.slice(atApi.length);
+    app.get(`${atSession}${name}`, async (request, response) => {
+      setRoute(response, `/gateway/{session}/${name}`);
+      const { projectId, ...found } = await authorize(request, deps);
+      const { callerLimits } = deps.services;
+      whenClosed(response, callerLimits.enterStream({ keyId: `session/${found.lease.session}`, projectId }));
+      const gone = new AbortController();
+      whenClosed(response, () => gone.abort(callerGone()));
+      const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);
+      const { jwt: _, ...given } = request.query;
+      const query = schema && validate(schema, nestQuery(given, schema));
+      if (request.method === "HEAD") {
+        response.set(eventHeaders).end();
+        return;
+      }
+      const asked = { query, lastEventId: request.get("last-event-id") };
+      const events = await streamOfSession(found, asked, deps.services, signal);
+      await sendEvents(response, events, { signal, requireAllowed: () => undefined, log: logOf(response) });
+    });
+  }
+};
 
 /** Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due. */
 const observe =

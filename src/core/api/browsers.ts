@@ -12,10 +12,10 @@ import { CreateBrowser, UpdateBrowser } from "../model/browsers/browser-wire.ts"
 import { Session } from "../model/sessions/session-wire.ts";
 import type { SessionRoom } from "../reservations/session-room.ts";
 import type { AbandonedBrowsers } from "../sessions/abandoned-browsers.ts";
+import { mayUse } from "../sessions/authorize-session.ts";
 import { createBrowser } from "../sessions/create-browser.ts";
 import { type FindSessionDeps, findSession } from "../sessions/find-session.ts";
 import { listSessions } from "../sessions/list-sessions.ts";
-import { mayUse } from "../sessions/may-use.ts";
 import { type EndSessionDeps, endSession } from "../sessions/release-browser.ts";
 import type { HandOutDeps } from "../sessions/serve-from-pool.ts";
 import { listedSessionAnswer, sessionAnswer } from "../sessions/session-answer.ts";

@@ -2,12 +2,12 @@ import type { Kube } from "../../platform/kube/client.ts";
 import type { Config } from "../config/config.ts";
 import { routesWith } from "../http/route.ts";
 import { cachedProject } from "../projects/cached-project.ts";
+import { updateProjectLimits } from "../projects/change-projects.ts";
 import {
   fetchOrganizationLimits,
   type OrganizationUse,
   updateOrganizationLimits,
 } from "../projects/organization-limits.ts";
-import { updateProjectLimits } from "../projects/project-limits.ts";
 import type { Projects } from "../projects/projects.ts";
 import {
   OrganizationLimitsWire,

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../platform/base/log.ts";
 import type { CollectClaims, Collected } from "../../platform/redis/collect-claims.ts";
-import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
+import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
 
 export type ClaimedWork = {
   /** Collects from now on, and returns at once. */

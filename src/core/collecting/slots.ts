@@ -1,4 +1,4 @@
-import { awaitWith } from "../../platform/base/await-with.ts";
+import { awaitWith } from "../../platform/base/retry.ts";
 
 /** So many may do something at once; the others wait in order. */
 export type Slots = {

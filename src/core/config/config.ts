@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { environment, type Variables } from "../../platform/base/environment.ts";
-import type { BlobSettings } from "../../platform/blobs/blob-settings.ts";
+import type { BlobSettings } from "../../platform/blobs/open-blob-store.ts";
 
 /** A comma-separated list; blanks around the items are ignored. */
 const list = z

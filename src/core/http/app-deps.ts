@@ -12,7 +12,7 @@ import type { WatchedObjects } from "../objects/watched-objects.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { Projects } from "../projects/projects.ts";
 import type { Health } from "./ops/health.ts";
-import type { Scrapeable } from "./ops/mount-ops.ts";
+import type { Scrapeable } from "./ops/ops-app.ts";
 
 /** What serving requests needs of the services, whatever is asked for. */
 export type HttpServices = {

@@ -1,7 +1,18 @@
 /** What a request carries along on its way. Express leaves the type of `locals` open: it is read and written here alone. */
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Response } from "express";
 import type { Logger } from "../../platform/base/log.ts";
 import type { AuditFacts } from "./audit-call.ts";
+
+/** The allowed form of a caller's request id; a request with any other id gets a generated one. */
+const requestIdPattern = /^[\w.:-]{1,128}$/;
+
+/** The caller's `X-Request-Id`, or a new one (HTTP-23). */
+export const requestIdOf = (headers: IncomingHttpHeaders): string => {
+  const given = headers["x-request-id"];
+  return typeof given === "string" && requestIdPattern.test(given) ? given : randomUUID();
+};
 
 /** The request's logger, which adds its id. The first handler of all sets it. */
 export const logOf = (response: Response): Logger => response.locals.log;

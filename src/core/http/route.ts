@@ -6,8 +6,8 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { Permission, ProjectPermission } from "../model/permission.ts";
 import type { Project } from "../projects/projects.ts";
+import { type FindUsableDeps, findUsable } from "../sessions/authorize-session.ts";
 import type { FoundSession } from "../sessions/find-session.ts";
-import { type FindUsableDeps, findUsable } from "../sessions/may-use.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -143,7 +143,7 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope, Deps = unk
   signal: AbortSignal;
 };
 
-/** The stream of a session that was found by a key or a token (session-routes.ts). Where it begins is settled when this resolves. */
+/** The stream of a session that was found by a key or a token (app.ts). Where it begins is settled when this resolves. */
 type StreamOfSession<Query, Deps> = (
   found: FoundSession,
   asked: { query: Query; lastEventId: string | undefined },

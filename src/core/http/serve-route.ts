@@ -7,7 +7,7 @@ import type { Principal } from "../api-keys/api-keys.ts";
 import type { Project } from "../projects/projects.ts";
 import type { AppDeps, HttpServices } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
-import { failedAttempt } from "./failed-attempt.ts";
+import { failedAttempt } from "./client-address.ts";
 import { replayAnswer } from "./idempotent-answer.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";

@@ -4,8 +4,7 @@
  */
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { listReply, numberReply, textReply } from "../../platform/redis/reply.ts";
-import { loadScript, runScript } from "../../platform/redis/script.ts";
+import { listReply, loadScript, numberReply, runScript, textReply } from "../../platform/redis/script.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import type { EndedLease } from "./records.ts";
 

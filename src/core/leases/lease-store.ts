@@ -1,7 +1,14 @@
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { listReply, numberReply, textReply, textsReply } from "../../platform/redis/reply.ts";
-import { loadScript, runScript, type Script } from "../../platform/redis/script.ts";
+import {
+  listReply,
+  loadScript,
+  numberReply,
+  runScript,
+  type Script,
+  textReply,
+  textsReply,
+} from "../../platform/redis/script.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { type AnyLease, type BrowserRecord, EndedLease, type EndReason, LeaseRecord } from "./records.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { AppError } from "../../platform/base/errors.ts";
-import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
 import type { Reuse } from "../protocol/agent-api.ts";
 import type { AgentAnswer, AgentClient } from "./agent/agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";

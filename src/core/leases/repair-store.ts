@@ -2,11 +2,23 @@
 
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { listReply, numberReply, textReply } from "../../platform/redis/reply.ts";
-import { loadScript, runScript, type Script } from "../../platform/redis/script.ts";
+import { listReply, loadScript, numberReply, runScript, type Script, textReply } from "../../platform/redis/script.ts";
+import type { InspectTarget } from "./inspect.ts";
 import { parseLease } from "./lease-store.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
 import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
+
+/**
+ * Retires a browser that has no record in Redis, so that no inspection registers it, not even one that is under way. Returns
+ * false and changes nothing when the browser has a record by now, or the epoch is another one. Throws `unavailable`.
+ */
+export const retireUnknown = (
+  { poolUid, epoch, browser: { id, pod, address, configHash } }: InspectTarget,
+  repairs: Pick<RepairStore, "repair">,
+): Promise<boolean> => {
+  const record = { id, pod, address, config: configHash, seq: 0, state: "retired", reason: "unreachable" } as const;
+  return repairs.repair(poolUid, { epoch, text: "" }, { record, former: "kept" });
+};
 
 /** What Redis knows about a browser at one moment. */
 export type Examined = {

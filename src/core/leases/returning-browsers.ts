@@ -2,9 +2,10 @@
  * Browsers that their agents reset after a lease. The replica that ended the lease waits for each of them and offers it as soon
  * as it is up, so that the caller who waits gets it in that moment. When the replica dies meanwhile, an inspection offers it.
  */
-import { awaitWith } from "../../platform/base/await-with.ts";
+
 import type { Logger } from "../../platform/base/log.ts";
-import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import { awaitWith } from "../../platform/base/retry.ts";
+import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
 import type { AgentAnswer, AgentClient } from "./agent/agent-client.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { type AnyLease, unauthorized } from "./records.ts";

@@ -9,10 +9,12 @@ import { type LeaseStore, parseLease } from "../leases/lease-store.ts";
 import { requestOf } from "../leases/records.ts";
 import { BrowserSpec, browserKind, isOver } from "../model/browsers/browser.ts";
 import { BrowserPoolSpec, browserPoolKind } from "../model/pools/browser-pool.ts";
-import { type Referable, type ReferencedKind, referencedKinds } from "../model/settings/referenced-kinds.ts";
 import {
+  type Referable,
   type Reference,
+  type ReferencedKind,
   type ReferencedObjects,
+  referencedKinds,
   referenceProblems,
   referencesOf,
   refersTo,

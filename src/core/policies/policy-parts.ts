@@ -2,7 +2,10 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { ConfigMap, NamespacedRef, NewObject } from "../../platform/kube/objects.ts";
+import { configMaps } from "../../platform/kube/resource-type.ts";
+import { type BrowserPool, browserPoolKind } from "../model/pools/browser-pool.ts";
 import { maxChromePolicyBytes } from "../model/settings/policies/chrome-policy.ts";
 import {
   type ChromePolicyRef,
@@ -71,3 +74,27 @@ export const unpackPolicy = async (
   // Its SHA-256 says that it is the text of a policy, as packPolicy had it.
   return { policy: JSON.parse(text.toString()) as ChromePolicy, bytes: text.length };
 };
+
+/**
+ * Deletes all ConfigMaps of a pool's policies, with those that an interrupted change has left behind. Runs before the pool's
+ * finalizer is removed: after that, they could belong to a new pool of the same name. Does nothing if the pool is already gone.
+ */
+export const deletePolicyParts = async ({ metadata }: BrowserPool, kube: Kube): Promise<void> => {
+  const current = await kube.get(browserPoolKind, metadata);
+  if (current?.metadata.uid !== metadata.uid) return;
+  const { items } = await kube.list(configMaps, {
+    namespace: metadata.namespace,
+    labelSelector: `${policyPartLabel}=${policyOwner(metadata.name)}`,
+  });
+  await Promise.all(items.map((part) => kube.delete(configMaps, part.metadata, { uid: part.metadata.uid })));
+};
+
+// The policy of an object as lists show it. A page has up to a hundred objects, each with a policy of up to 5 MiB, so a list leaves out a
+// large one; an answer about the object alone has it (LIMIT-34).
+
+/** Largest policy in a list, bytes of JSON: a hundred of them fit into one answer. */
+const maxListedPolicyBytes = 16 * 1024;
+
+/** The policy, or undefined for a large one. */
+export const listedPolicy = (policy: ChromePolicy | undefined): ChromePolicy | undefined =>
+  policy && Buffer.byteLength(JSON.stringify(policy)) > maxListedPolicyBytes ? undefined : policy;

@@ -1,6 +1,6 @@
 /**
  * Runs the loops of pools and of on-demand browsers while this replica leads. Watch callbacks only enqueue keys; a round
- * (reconcile.ts) does the work.
+ * (controller.ts) does the work.
  *
  * A pool's first browser takes four rounds, from `kubectl apply` to idle:
  *
@@ -18,7 +18,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { createEventRecorder } from "../../platform/kube/event-recorder.ts";
 import { createExpectations } from "../../platform/kube/expectations.ts";
-import type { Lead } from "../../platform/kube/leader-election.ts";
+import { type Lead, whenLeadEnds } from "../../platform/kube/leader-election.ts";
 import { createObjectGroups, type ObjectGroups } from "../../platform/kube/object-groups.ts";
 import { keyOf } from "../../platform/kube/objects.ts";
 import type { Change } from "../../platform/kube/reflector.ts";
@@ -30,11 +30,11 @@ import type { EndedLeases } from "../leases/ended-leases.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import type { LeavingMarks } from "../leases/leaving-marks.ts";
 import type { NamesInUse } from "../leases/names-in-use.ts";
-import { followPoolChanges } from "../leases/pool-changes.ts";
+import { followPoolChanges } from "../leases/pool-channels.ts";
 import type { RepairStore } from "../leases/repair-store.ts";
 import type { OperatorMetrics } from "../metrics/operator-metrics.ts";
 import type { Browser } from "../model/browsers/browser.ts";
-import type { ReportOf } from "../model/browsers/on-demand-request.ts";
+import type { ReportOf } from "../model/browsers/on-demand-pool.ts";
 import type { Room } from "../model/pools/autoscale/decide-size.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { BrowserFeature } from "../model/settings/browser-features.ts";
@@ -42,7 +42,6 @@ import { referencesOf } from "../model/settings/references.ts";
 import type { AgentKeys } from "../protocol/agent-key.ts";
 import { createSpecPredicate } from "../reconcile/predicates.ts";
 import type { StartGate } from "../reconcile/start-gate.ts";
-import { whenLeadEnds } from "../reconcile/when-lead-ends.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
 import type { SetupRequests } from "../setups/setup-requests.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";

@@ -1,6 +1,6 @@
 import { keyOf, refOf } from "../../platform/kube/objects.ts";
 import type { WorkQueue } from "../../platform/kube/work-queue.ts";
-import type { PoolChange } from "../leases/pool-changes.ts";
+import type { PoolChange } from "../leases/pool-channels.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 
 /** The objects of a loop, found by what events say of them, and enqueued by their keys. */

@@ -10,10 +10,35 @@ import { type Change, type Reflector, startReflector } from "../../platform/kube
 import { pods as podType } from "../../platform/kube/resource-type.ts";
 import { createForeignPods, type ForeignPods } from "./foreign-pods.ts";
 import type { LoopKeys } from "./loop-keys.ts";
-import { keptPod } from "./observe/kept-pod.ts";
+import { agentEnd } from "./observe/pod-state.ts";
 import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
 import type { PoolSource } from "./pool-source.ts";
+
+/**
+ * What the operator keeps of a pod in its memory: the fields that the loop reads. The environment, volumes and tolerations of a browser's
+ * pod are most of its size, and 10,000 of them were most of the operator's memory.
+ */
+export const keptPod = ({ metadata, spec, status }: Pod): Pod => ({
+  metadata,
+  ...(spec && {
+    spec: {
+      ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
+      containers: spec.containers.map(({ name, image }) => ({ name, ...(image !== undefined && { image }) })),
+    },
+  }),
+  ...(status && {
+    status: {
+      ...(status.phase !== undefined && { phase: status.phase }),
+      ...(status.podIP !== undefined && { podIP: status.podIP }),
+      ...(status.reason !== undefined && { reason: status.reason }),
+      ...(status.message !== undefined && { message: status.message }),
+      ...(status.conditions && { conditions: status.conditions }),
+      // Containers are read of a pod whose agent has ended.
+      ...(agentEnd({ status }) && { containerStatuses: status.containerStatuses }),
+    },
+  }),
+});
 
 type PodWatchOptions = {
   kube: Kube;

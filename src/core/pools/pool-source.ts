@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Condition } from "../../platform/kinds/conditions.ts";
-import { drainFinalizer } from "../../platform/kinds/finalizers.ts";
+import { drainFinalizer } from "../../platform/kinds/kind.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { NamespacedObject } from "../../platform/kube/objects.ts";
 import { type Change, type Reflector, startReflector } from "../../platform/kube/reflector.ts";

@@ -1,4 +1,4 @@
-import { drainFinalizer } from "../../platform/kinds/finalizers.ts";
+import { drainFinalizer } from "../../platform/kinds/kind.ts";
 import { refOf } from "../../platform/kube/objects.ts";
 import type { Requeue } from "../../platform/kube/work-queue.ts";
 import type { OperatorMetrics } from "../metrics/operator-metrics.ts";

@@ -8,8 +8,7 @@ import { apiGroup } from "../../platform/kinds/kind.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { KubeError } from "../../platform/kube/kube-error.ts";
 import type { KubeObject, Namespace, Pod } from "../../platform/kube/objects.ts";
-import { namespaces, pods } from "../../platform/kube/resource-type.ts";
-import type { ResourceTypes } from "../../platform/kube/resource-types.ts";
+import { namespaces, pods, type ResourceTypes } from "../../platform/kube/resource-type.ts";
 import type { ProjectObject, ProjectObjects } from "./project-objects.ts";
 
 /** Owns the fields that the operator applies. Fields that others set stay. */

@@ -14,14 +14,12 @@ import type { Logger } from "../../platform/base/log.ts";
 import { projectLabel } from "../../platform/kinds/identity.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { createEventRecorder } from "../../platform/kube/event-recorder.ts";
-import type { Lead } from "../../platform/kube/leader-election.ts";
+import { type Lead, whenLeadEnds } from "../../platform/kube/leader-election.ts";
 import { startReflector } from "../../platform/kube/reflector.ts";
-import { namespaces } from "../../platform/kube/resource-type.ts";
-import { createResourceTypes } from "../../platform/kube/resource-types.ts";
+import { createResourceTypes, namespaces } from "../../platform/kube/resource-type.ts";
 import { startWorkQueue, type WorkMeter } from "../../platform/kube/work-queue.ts";
 import { createSpecPredicate } from "../reconcile/predicates.ts";
 import type { ProjectGate } from "../reconcile/start-gate.ts";
-import { whenLeadEnds } from "../reconcile/when-lead-ends.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import { reconcileProject } from "./reconcile.ts";
 

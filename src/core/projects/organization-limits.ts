@@ -3,7 +3,7 @@ import type { Kube } from "../../platform/kube/client.ts";
 import type { Namespace } from "../../platform/kube/objects.ts";
 import { namespaces } from "../../platform/kube/resource-type.ts";
 import type { Config, Limits } from "../config/config.ts";
-import { boundedCap, defaultCapAnnotation, readCap } from "../model/settings/session-caps.ts";
+import { boundedCap, defaultCapAnnotation, readCap } from "../model/sessions/session-room.ts";
 
 export type OrganizationLimits = {
   /** Limit for the browsers of all projects together, pooled and on demand, from the configuration. */

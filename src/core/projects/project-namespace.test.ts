@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { storedMeta } from "../../../test/support/stored-meta.ts";
 import type { Namespace } from "../../platform/kube/objects.ts";
-import { projectSessionLimit } from "./project-limits.ts";
+import { projectSessionLimit } from "./change-projects.ts";
 import { readProject } from "./project-namespace.ts";
 import { indexProjects } from "./projects.ts";
 

@@ -5,7 +5,7 @@
 
 import { projectLabel } from "../../platform/kinds/identity.ts";
 import type { Namespace } from "../../platform/kube/objects.ts";
-import { projectCapAnnotation, readCap } from "../model/settings/session-caps.ts";
+import { projectCapAnnotation, readCap } from "../model/sessions/session-room.ts";
 
 export type Project = {
   id: string;

@@ -7,8 +7,8 @@ import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import { presentSize, promisedSize } from "../model/pools/pool-size.ts";
 import type { SessionCounts, SessionUse } from "../model/sessions/session-room.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
+import { projectSessionLimit } from "./change-projects.ts";
 import { fetchOrganizationLimits } from "./organization-limits.ts";
-import { projectSessionLimit } from "./project-limits.ts";
 import type { Project } from "./projects.ts";
 
 /** What counting sessions needs. */

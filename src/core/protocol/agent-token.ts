@@ -1,8 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { LRUCache } from "lru-cache";
-import { signJwt } from "./sign-jwt.ts";
-import { verifyJwt } from "./verify-jwt.ts";
+import { signJwt, verifyJwt } from "./jwt.ts";
 
 /**
  * Lifetime of a token for an agent, s. A new one is made every half of it. Until then all callers make the same one, so an agent that

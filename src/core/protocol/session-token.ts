@@ -1,7 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { derivedKey } from "./derived-key.ts";
-import { algorithmOf, signJwt } from "./sign-jwt.ts";
-import { verifyJwt } from "./verify-jwt.ts";
+import { algorithmOf, signJwt, verifyJwt } from "./jwt.ts";
 
 /** The content of a session's token: the lease that it opens. `isOver`: its time is over, so the session has ended. */
 export type SessionClaims = { sessionId: string; poolUid: string; isOver?: true };

@@ -5,14 +5,13 @@
  */
 import type { Logger } from "../../platform/base/log.ts";
 import type { Kube } from "../../platform/kube/client.ts";
-import type { Lead } from "../../platform/kube/leader-election.ts";
+import { type Lead, whenLeadEnds } from "../../platform/kube/leader-election.ts";
 import { keyOf, type NamespacedObject } from "../../platform/kube/objects.ts";
 import { type Reflector, startReflector } from "../../platform/kube/reflector.ts";
 import type { ResourceType } from "../../platform/kube/resource-type.ts";
 import { startWorkQueue, type WorkMeter, type WorkQueue } from "../../platform/kube/work-queue.ts";
 import { type ObjectCaches, type ObjectController, type RoundDeps, reconcileObject } from "./object-controller.ts";
 import { createSpecPredicate } from "./predicates.ts";
-import { whenLeadEnds } from "./when-lead-ends.ts";
 
 /** Objects of one kind that are reconciled at the same time. */
 const concurrency = 4;

@@ -1,8 +1,8 @@
+import { AppError } from "../../platform/base/errors.ts";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { sessionNamesKey } from "../../platform/redis/keys.ts";
-import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { textReply } from "../../platform/redis/reply.ts";
-import { loadScript, runScript } from "../../platform/redis/script.ts";
+import { orUnavailable, retryBriefly } from "../../platform/redis/or-unavailable.ts";
+import { loadScript, runScript, textReply } from "../../platform/redis/script.ts";
 
 /** The owner of a name: a session of a pool. */
 export type NameOwner = { poolUid: string; session: string };
@@ -29,7 +29,7 @@ const freeScript = loadScript("free-name", import.meta.url);
 /** Names on a page. A script reads the lease of each, of 20 kB at most, so more would keep Redis busy for too long. */
 const pageSize = 100;
 
-/** Begins the fields of the hash that are no names (core/leases/names-whole.ts); no name begins with it. */
+/** Begins the fields of the hash that are no names (core/leases/names-in-use.ts); no name begins with it. */
 const noName = "!";
 
 const format = ({ poolUid, session }: NameOwner): string => `${poolUid}/${session}`;
@@ -72,4 +72,18 @@ export const createSessionNames = (redis: RedisConnection, sessions: Sessions): 
       return { reserved, next: next === "0" ? undefined : next };
     },
   };
+};
+
+/** The error for a name that another active session of the project has (LEASE-6). */
+const sessionNameTaken = (name: string): AppError =>
+  new AppError("name_taken", `name: ${name} is the name of another active session of this project`);
+
+/** Reserves the name, if one is wanted, for a session of the project. Throws `name_taken`. */
+export const reserveSessionName = async (
+  name: string | undefined,
+  { owner, projectId }: { owner: NameOwner; projectId: string },
+  { names }: { names: SessionNames },
+  signal?: AbortSignal,
+): Promise<void> => {
+  if (name && !(await retryBriefly(() => names.reserve(projectId, name, owner), signal))) throw sessionNameTaken(name);
 };

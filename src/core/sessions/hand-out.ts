@@ -2,8 +2,7 @@
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import type { Project } from "../projects/projects.ts";
-import type { SessionNames } from "../reservations/session-names.ts";
-import { reserveSessionName } from "./session-name.ts";
+import { reserveSessionName, type SessionNames } from "../reservations/session-names.ts";
 
 /** Collects the telemetry of a session in the background, where its settings ask for that. */
 export type SessionCollector = {

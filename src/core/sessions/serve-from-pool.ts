@@ -6,7 +6,7 @@
 
 import type { KeyObject } from "node:crypto";
 import type { Logger } from "../../platform/base/log.ts";
-import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
 import type { Config } from "../config/config.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
@@ -15,12 +15,11 @@ import type { Grants } from "../leases/grants.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import type { LeaseRecord } from "../leases/records.ts";
 import type { BrowserSpec } from "../model/browsers/browser.ts";
-import { onDemandPoolSpec } from "../model/browsers/on-demand-pool.ts";
-import { onDemandRequest, type ReportOf } from "../model/browsers/on-demand-request.ts";
+import { onDemandPoolSpec, onDemandRequest, type ReportOf } from "../model/browsers/on-demand-pool.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import { configHash } from "../model/settings/browser-config.ts";
-import { newSessionId } from "../objects/session-id.ts";
+import { newSessionId } from "../objects/new-id.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
 import type { PolicyReader } from "../policies/policy-reader.ts";
 import { poolsOf } from "../pools/api/lease-owners.ts";

@@ -3,32 +3,37 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { fromWire, toWire } from "../../platform/kinds/wire.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
-import { retryBriefly } from "../../platform/redis/while-unavailable.ts";
+import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
 import { wireProblems } from "../../platform/rules/problem.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentClient } from "../leases/agent/agent-client.ts";
 import type { SetupClient } from "../leases/agent/setup-client.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type LeaseRecord, requestOf, type SessionRequest } from "../leases/records.ts";
-import { type RunningChange, updateOf } from "../model/browsers/browser-update.ts";
+import { type RunningChange, updateOf } from "../model/browsers/browser-requests.ts";
 import type { UpdateBrowser } from "../model/browsers/browser-wire.ts";
 import { BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import type { SessionConfig } from "../model/settings/browser-config.ts";
 import { referencesOf } from "../model/settings/references.ts";
-import { Telemetry } from "../model/settings/telemetry.ts";
-import { mergeTelemetry } from "../model/settings/telemetry-merge.ts";
+import { mergeTelemetry, Telemetry } from "../model/settings/telemetry.ts";
 import { requireReferences } from "../objects/references.ts";
 import type { Project } from "../projects/projects.ts";
-import type { NameOwner, SessionNames } from "../reservations/session-names.ts";
+import { type NameOwner, reserveSessionName, type SessionNames } from "../reservations/session-names.ts";
 import type { Referents } from "../setups/referents.ts";
+import { findUsable, type UserOf } from "./authorize-session.ts";
 import type { FindSessionDeps, FoundSession } from "./find-session.ts";
 import type { SessionCollector } from "./hand-out.ts";
-import { telemetryOf } from "./lease-telemetry.ts";
-import { findUsable, type UserOf } from "./may-use.ts";
-import { type PlannedChange, planChange, refuseSecondProfile } from "./plan-change.ts";
-import { applyCapture, applyChange, prepareChange, sessionGone } from "./send-change.ts";
+import {
+  applyCapture,
+  applyChange,
+  type PlannedChange,
+  planChange,
+  prepareChange,
+  refuseSecondProfile,
+  sessionGone,
+} from "./send-change.ts";
+import { telemetryOf } from "./session-answer.ts";
 import { configOf } from "./session-config.ts";
-import { reserveSessionName } from "./session-name.ts";
 
 /** How often a write is tried while others change the same session. */
 const writeTries = 8;

@@ -1,4 +1,4 @@
-import type { Referable } from "../model/settings/referenced-kinds.ts";
+import type { Referable } from "../model/settings/references.ts";
 import type { ArchiveRef, ParentProxy } from "../protocol/browser-setup.ts";
 
 /** An archive, and its key in the store of blobs. */

@@ -1,7 +1,7 @@
 import { holderOf, type ObjectController } from "../../core/reconcile/object-controller.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
-import { blobsFinalizer } from "../../platform/kinds/finalizers.ts";
 import { claimedName } from "../../platform/kinds/identity.ts";
+import { blobsFinalizer } from "../../platform/kinds/kind.ts";
 import { archiveKey, type Extension, extensionKind, uploadUntilAnnotation } from "./extension.ts";
 import { extensionStatus } from "./status.ts";
 

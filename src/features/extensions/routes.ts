@@ -8,12 +8,15 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
-import { deleteExtension } from "./delete-extension.ts";
-import { extensionAnswer } from "./extension-answer.ts";
-import { ExtensionRecord, UploadExtension } from "./extension-wire.ts";
-import { fetchExtension, fetchExtensions } from "./fetch-extension.ts";
-import { openExtension } from "./open-extension.ts";
-import { uploadExtension } from "./upload-extension.ts";
+import { ExtensionRecord, UploadExtension } from "./extension.ts";
+import {
+  deleteExtension,
+  extensionAnswer,
+  fetchExtension,
+  fetchExtensions,
+  openExtension,
+  uploadExtension,
+} from "./extensions.ts";
 
 type Deps = { blobs: BlobStore; config: Config; kube: Kube; locks: Locks; log: Logger; store: LeaseStore };
 const defineRoute = routesWith<Deps>();

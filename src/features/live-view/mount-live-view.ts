@@ -11,15 +11,27 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Express, Request, Response } from "express";
 import type { Config } from "../../core/config/config.ts";
 import type { AppDeps } from "../../core/http/app-deps.ts";
-import { failedToken } from "../../core/http/failed-attempt.ts";
+import { failedToken } from "../../core/http/client-address.ts";
 import { asAppError, errorHeaders } from "../../core/http/middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../../core/http/request-locals.ts";
 import type { CallerLimits } from "../../core/projects/caller-limits.ts";
-import type { AuthorizeSessionDeps } from "../../core/sessions/authorize-session.ts";
+import { readOnlyView, viewHeader } from "../../core/protocol/agent-api.ts";
+import { type AuthorizeSessionDeps, authorizeSession } from "../../core/sessions/authorize-session.ts";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
-import { openLiveView } from "./open-live-view.ts";
 import { noticePage, viewPage } from "./pages.ts";
+
+/** What a live view's page is asked for. `readOnly`: it shall only show the browser, whatever its token allows. */
+type AskedView = { sessionId: string; token: string; readOnly: boolean };
+
+/** Whether the view of this token may be opened now, and whether it only shows the browser. Throws as `authorizeSession`. */
+const openLiveView = async (
+  asked: AskedView,
+  deps: AuthorizeSessionDeps,
+): Promise<{ readOnly: boolean; projectId: string }> => {
+  const { headers, projectId } = await authorizeSession({ ...asked, path: "/view" }, deps);
+  return { readOnly: headers[viewHeader] === readOnlyView, projectId };
+};
 
 type Services = AuthorizeSessionDeps & { callerLimits: CallerLimits; config: Config };
 

@@ -1,11 +1,50 @@
+import { z } from "zod";
 import { type ServerEvent, sessionStreamsWith } from "../../core/http/route.ts";
 import type { AgentStreams } from "../../core/leases/agent/agent-stream.ts";
 import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import type { CallerLimits } from "../../core/projects/caller-limits.ts";
+import type { FoundSession } from "../../core/sessions/find-session.ts";
+import { openSessionStream } from "../../core/sessions/open-session-stream.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
-import { LogEvent, LogStreamQuery } from "./log-wire.ts";
-import { streamLogs } from "./stream-logs.ts";
+import { LogLine, type LogSource, logPath } from "./agent/api.ts";
+
+/** One line of a session's log. */
+const LogEvent = z.object({
+  event: z.literal("log"),
+  message: z.string().describe("The line: 2000 characters at most, without control characters."),
+  timestamp: z.iso.datetime().describe("When the browser's agent got the line."),
+});
+type LogEvent = z.infer<typeof LogEvent>;
+
+/** The query of a stream of a session's log. */
+const LogStreamQuery = z.object({
+  source: z.enum(["path", "supervisor"]).describe("By what name the log is asked for."),
+  path: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe("With source=path: /var/log/chromium.log or /var/log/agent.log. These are names, not files."),
+  supervisor_process: z.string().min(1).max(255).optional().describe("With source=supervisor: chromium or agent."),
+  follow: z.enum(["true", "false"]).optional().describe("Also send the lines that come, until the session ends."),
+});
+type LogStreamQuery = z.infer<typeof LogStreamQuery>;
+
+const eventsOf = async function* (lines: AsyncIterable<unknown>): AsyncGenerator<LogEvent> {
+  for await (const line of lines) yield { event: "log", ...LogLine.parse(line) };
+};
+
+/** The log of a session: what is kept and, with `follow`, what comes until the session ends. */
+const streamLogs = async (
+  found: FoundSession,
+  { source, follow }: { source: LogSource; follow: boolean },
+  deps: { agentStreams: AgentStreams; callerLimits: CallerLimits; log: Logger; store: LeaseStore },
+  signal: AbortSignal,
+): Promise<AsyncIterable<LogEvent>> => {
+  const path = logPath({ session: found.lease.session, source, follow });
+  return eventsOf(await openSessionStream(found, path, deps, signal));
+};
 
 type Deps = { agentStreams: AgentStreams; callerLimits: CallerLimits; log: Logger; store: LeaseStore };
 const defineSessionStream = sessionStreamsWith<Deps>();

@@ -6,9 +6,8 @@ import { AppError } from "../../platform/base/errors.ts";
 import type { BlobStore, OpenBlob } from "../../platform/blobs/blob-store.ts";
 import { wireId, wireName } from "../../platform/kinds/identity.ts";
 import type { Kube } from "../../platform/kube/client.ts";
-import { fetchProfile } from "./fetch-profile.ts";
-import { type Profile, profileBlobKey, profileKind } from "./profile.ts";
-import type { ProfileFormat } from "./profile-wire.ts";
+import { type Profile, type ProfileFormat, profileBlobKey, profileKind } from "./profile.ts";
+import { fetchProfile } from "./profiles.ts";
 
 type Deps = { blobs: BlobStore; kube: Kube };
 

@@ -1,11 +1,9 @@
 /** The kind Profile: state of a browser (logins, storage) for later browsers; the store of blobs has its contents. */
-
 import { z } from "zod";
 import type { StoredArchive } from "../../core/setups/referents.ts";
-import { Conditions } from "../../platform/kinds/conditions.ts";
+import { Conditions, observedGeneration } from "../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, type Kind } from "../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../platform/kinds/observed-generation.ts";
-import { objectName } from "../../platform/kinds/selector.ts";
+import { nameOnWire, objectName } from "../../platform/kinds/selector.ts";
 
 const ProfileSpec = z
   .object({
@@ -76,3 +74,21 @@ export const profileArchive = (profile: Profile): StoredArchive | undefined => {
   if (version === 0 || sha256 === undefined || sizeBytes === undefined) return undefined;
   return { sha256, bytes: sizeBytes, key: profileBlobKey(profile, version) };
 };
+
+// Profiles over HTTP; field names as on the wire (the SDK's `profiles`).
+
+const name = nameOnWire;
+
+export const CreateProfile = z.object({
+  name: name.optional().describe("The profile's name, unique within the project."),
+});
+export type CreateProfile = z.infer<typeof CreateProfile>;
+
+export const UpdateProfile = z.object({
+  name: name.describe("The new name. Refused while a pool refers to the profile by the old one."),
+});
+export type UpdateProfile = z.infer<typeof UpdateProfile>;
+
+/** The forms of a download: the stored archive, or the same without compression. */
+export const ProfileFormat = z.enum(["tar.zst", "tar"]);
+export type ProfileFormat = z.infer<typeof ProfileFormat>;

@@ -5,7 +5,7 @@ import type { SessionProfile } from "../../core/sessions/session-answer.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { CachedProfiles } from "./cached-profiles.ts";
 import { type Profile, profileKind } from "./profile.ts";
-import { profileAnswer } from "./profile-answer.ts";
+import { profileAnswer } from "./profiles.ts";
 
 type Deps = { kube: Kube; profiles: CachedProfiles; projects: Pick<Projects, "find"> };
 type Named = { id?: string | undefined; name?: string | undefined };

@@ -1,5 +1,5 @@
 import { deleteSecret, type ObjectController } from "../../core/reconcile/object-controller.ts";
-import { secretFinalizer } from "../../platform/kinds/finalizers.ts";
+import { secretFinalizer } from "../../platform/kinds/kind.ts";
 import { ownProxySecretName, proxyKind, type WebProxy } from "./proxy.ts";
 import type { ProxyProvider } from "./rules/proxy-provider.ts";
 import { proxyStatus } from "./status.ts";

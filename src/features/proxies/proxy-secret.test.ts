@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { AppError, unavailable } from "../../platform/base/errors.ts";
 import { Sensitive } from "../../platform/base/sensitive.ts";
-import type { SecretsKeys } from "../../platform/secrets/secrets-key.ts";
+import type { SecretsKeys } from "../../platform/secrets/sealing.ts";
 import type { WebProxy } from "./proxy.ts";
 import { createProxySecret } from "./proxy-secret.ts";
 

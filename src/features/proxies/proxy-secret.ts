@@ -3,13 +3,13 @@
  * such a Secret. Errors name entries, never their content.
  */
 
-import { AppError } from "../../platform/base/errors.ts";
+import type { ParentProxy } from "../../core/protocol/browser-setup.ts";
+import { AppError, notSupportedHere } from "../../platform/base/errors.ts";
 import { Sensitive } from "../../platform/base/sensitive.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { NewObject, Secret } from "../../platform/kube/objects.ts";
 import { secrets, typeMeta } from "../../platform/kube/resource-type.ts";
-import { open, seal } from "../../platform/secrets/sealing.ts";
-import type { SecretsKeys } from "../../platform/secrets/secrets-key.ts";
+import { open, type SecretsKeys, seal } from "../../platform/secrets/sealing.ts";
 import {
   hasOwnProxySecret,
   maxLoginLength,
@@ -19,8 +19,10 @@ import {
   type WebProxy,
 } from "./proxy.ts";
 import { parseCaBundle } from "./rules/ca-bundle.ts";
-import type { ProxySecret } from "./rules/parent-proxy.ts";
+import { type ProxySecret, parentProxyOf } from "./rules/parent-proxy.ts";
+import { wireProxyProblems } from "./rules/proxy-create.ts";
 import { loginProblem } from "./rules/proxy-problems.ts";
+import { type ProxyProvider, unsupportedSettings } from "./rules/proxy-provider.ts";
 
 type Deps = { kube: Pick<Kube, "get" | "create">; secretsKeys: SecretsKeys };
 
@@ -74,7 +76,7 @@ const passwordOf = (proxy: WebProxy, password: Sensitive): Sensitive => {
  * Reads what the spec says is in the proxy's Secret. Throws `conflict` when it is not there or malformed, and `internal_error` when it
  * is encrypted with an unknown key.
  */
-export const openProxySecret = async (proxy: WebProxy, { kube, secretsKeys }: Deps): Promise<ProxySecret> => {
+const openProxySecret = async (proxy: WebProxy, { kube, secretsKeys }: Deps): Promise<ProxySecret> => {
   const { hasPassword = false, hasCaBundle = false, secretRef } = proxy.spec.custom ?? {};
   if (!secretRef || !(hasPassword || hasCaBundle)) return {};
   const place = { namespace: proxy.metadata.namespace, name: secretRef.name };
@@ -91,4 +93,19 @@ export const openProxySecret = async (proxy: WebProxy, { kube, secretsKeys }: De
     ...(hasPassword && { password: passwordOf(proxy, read(proxyEntries.password)) }),
     ...(hasCaBundle && { caBundle: certificatesOf(proxy, read(proxyEntries.caBundle).reveal()) }),
   };
+};
+
+/**
+ * A proxy as agents and checks connect to it, with its secrets. `session`: what a provider keeps one address for. Throws
+ * `not_supported_here` when the installation can't carry the proxy out, and what `openProxySecret` throws.
+ */
+export const openParentProxy = async (
+  proxy: WebProxy,
+  session: string,
+  deps: { kube: Kube; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys },
+): Promise<ParentProxy> => {
+  const secret = await openProxySecret(proxy, deps);
+  const parent = parentProxyOf(proxy, secret, deps.proxyProvider, session);
+  if (!parent) throw notSupportedHere(wireProxyProblems(unsupportedSettings(proxy.spec, deps.proxyProvider)));
+  return parent;
 };

@@ -1,9 +1,8 @@
 /** The kind Proxy: a proxy that browsers reach the web through (the PROXY rules). A Secret contains its password and certificates. */
 import { z } from "zod";
-import { Conditions } from "../../platform/kinds/conditions.ts";
+import { Conditions, observedGeneration } from "../../platform/kinds/conditions.ts";
+import { secretNameFor } from "../../platform/kinds/identity.ts";
 import { apiGroup, type CelRule, type CustomResource, type Kind, validations } from "../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../platform/kinds/observed-generation.ts";
-import { secretNameFor } from "../../platform/kinds/secret-name.ts";
 import { freeName, secretObjectName } from "../../platform/kinds/selector.ts";
 
 /** The types of proxies. `custom` is a server of the user's; the others come from the installation's provider. */

@@ -3,15 +3,10 @@ import { Paging, pageOf } from "../../core/http/paging.ts";
 import { routesWith } from "../../core/http/route.ts";
 import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
-import type { SecretsKeys } from "../../platform/secrets/secrets-key.ts";
-import { checkProxy } from "./check-proxy.ts";
-import { createProxy } from "./create-proxy.ts";
-import { deleteProxy } from "./delete-proxy.ts";
-import { fetchProxy, proxyAnswer } from "./fetch-proxy.ts";
-import { listProxies } from "./list-proxies.ts";
+import type { SecretsKeys } from "../../platform/secrets/sealing.ts";
+import { checkProxy, createProxy, deleteProxy, fetchProxy, listProxies, proxyAnswer, renameProxy } from "./proxies.ts";
 import type { ProxyChecks } from "./proxy-checks.ts";
 import { CheckProxy, CreateProxy, ProxyRecord, UpdateProxy } from "./proxy-wire.ts";
-import { renameProxy } from "./rename-proxy.ts";
 import type { ProxyProvider } from "./rules/proxy-provider.ts";
 
 type Deps = {

@@ -21,7 +21,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import { doubling } from "../../platform/base/retry.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Collected } from "../../platform/redis/collect-claims.ts";
-import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
+import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
 import type { ReplayClient } from "./agent-client.ts";
 import type { ReplayRecord, ReplayStore } from "./recording-store.ts";
 import { namedIn } from "./recordings.ts";

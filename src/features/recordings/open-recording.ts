@@ -1,4 +1,6 @@
 import type { KeyObject } from "node:crypto";
+import type { Answer } from "../../core/http/route.ts";
+import { byteRange } from "../../core/http/send-file.ts";
 import type { Projects } from "../../core/projects/projects.ts";
 import { verifyReplayToken } from "../../core/protocol/session-token.ts";
 import { AppError, unavailable } from "../../platform/base/errors.ts";
@@ -6,8 +8,31 @@ import type { BlobRange, BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { ReplayRecord, StoredVideo } from "./recording-store.ts";
 import { headKey, partKey, type ReplayParts } from "./recordings.ts";
 
+// The video of a recording as an answer, or the part of it that the request asks for: players go to any place of it by parts.
+
+/** The content type of recordings. */
+export const replayType = "video/webm";
+
+/** `range`: the header. `signal`: of the request. */
+export const replayFile = (
+  { bytes, read }: OpenReplay,
+  { name, range, signal }: { name: string; range: string | undefined; signal: AbortSignal },
+): Required<Pick<Answer, "status" | "file" | "headers">> => {
+  const part = byteRange(range, bytes);
+  const { start, end } = part ?? { start: 0, end: bytes };
+  return {
+    status: part ? 206 : 200,
+    file: { body: read({ start, end }, signal), bytes: end - start, name, type: replayType },
+    headers: {
+      "Accept-Ranges": "bytes",
+      "Cache-Control": "no-store",
+      ...(part && { "Content-Range": `bytes ${start}-${end - 1}/${bytes}` }),
+    },
+  };
+};
+
 /** A stored video. `read`: the bytes of a range of it; it throws `unavailable` when the store does not have them. */
-export type OpenReplay = { bytes: number; read(range: BlobRange, signal: AbortSignal): AsyncIterable<Uint8Array> };
+type OpenReplay = { bytes: number; read(range: BlobRange, signal: AbortSignal): AsyncIterable<Uint8Array> };
 
 type Segment = { key: string; start: number; bytes: number };
 

@@ -7,14 +7,10 @@ import { routesWith } from "../../core/http/route.ts";
 import type { FindSessionDeps } from "../../core/sessions/find-session.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
-import { findReplay, listReplays } from "./find-recordings.ts";
-import { openReplay } from "./open-recording.ts";
-import { replayAnswer } from "./recording-answer.ts";
+import { openReplay, replayFile, replayType } from "./open-recording.ts";
 import { Replay, StartReplayBody } from "./recording-wire.ts";
 import type { ReplayParts } from "./recordings.ts";
-import { startReplay } from "./start-recording.ts";
-import { stopReplay } from "./stop-recording.ts";
-import { replayFile, replayType } from "./video-file.ts";
+import { findReplay, listReplays, replayAnswer, startReplay, stopReplay } from "./session-recordings.ts";
 
 type Deps = FindSessionDeps & {
   blobs: BlobStore;

@@ -9,13 +9,12 @@
  */
 
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
-import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
+import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
 import { mostReplaySeconds } from "./agent/api.ts";
 import type { StoredVideo } from "./recording-store.ts";
 import { headKey, partKey } from "./recordings.ts";
-import { type Cluster, createClusterReader } from "./webm/cluster-reader.ts";
 import { NotWebm } from "./webm/ebml.ts";
-import type { VideoSize } from "./webm/read-cluster.ts";
+import { type Cluster, createClusterReader, type VideoSize } from "./webm/read-cluster.ts";
 import { type IndexedCluster, webmHead } from "./webm/write-head.ts";
 
 /** Bytes of a part, and the time after which a smaller one is stored, ms. Each recording has so many bytes in memory. */

@@ -7,7 +7,7 @@ import type { KeyObject } from "node:crypto";
 import type { Express, Request, Response } from "express";
 import type { Config } from "../../core/config/config.ts";
 import type { AppDeps } from "../../core/http/app-deps.ts";
-import { failedToken } from "../../core/http/failed-attempt.ts";
+import { failedToken } from "../../core/http/client-address.ts";
 import { answerError, asAppError } from "../../core/http/middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../../core/http/request-locals.ts";
 import { sendFile } from "../../core/http/send-file.ts";
@@ -17,9 +17,8 @@ import type { Projects } from "../../core/projects/projects.ts";
 import { httpStatus } from "../../platform/base/errors.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
-import { openReplay, replayByToken } from "./open-recording.ts";
+import { openReplay, replayByToken, replayFile } from "./open-recording.ts";
 import type { ReplayParts } from "./recordings.ts";
-import { replayFile } from "./video-file.ts";
 
 type Services = {
   blobs: BlobStore;

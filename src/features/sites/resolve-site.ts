@@ -2,7 +2,7 @@ import type { Config } from "../../core/config/config.ts";
 import type { ApiMetrics } from "../../core/metrics/api-metrics.ts";
 import type { Project } from "../../core/projects/projects.ts";
 import { AppError, notSupportedHere } from "../../platform/base/errors.ts";
-import { blobsFinalizer } from "../../platform/kinds/finalizers.ts";
+import { blobsFinalizer } from "../../platform/kinds/kind.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Reflector } from "../../platform/kube/reflector.ts";
 import type { Locks } from "../../platform/redis/locks.ts";

@@ -3,10 +3,15 @@
  * while no operator leads, or Redis is away, is lost.
  */
 import { z } from "zod";
+import type { ReportOf } from "../../core/model/browsers/on-demand-pool.ts";
+import { configHash } from "../../core/model/settings/browser-config.ts";
 import type { Logger } from "../../platform/base/log.ts";
+import type { Kube } from "../../platform/kube/client.ts";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { followChannel } from "../../platform/redis/follow-channel.ts";
 import { siteReportsChannel } from "../../platform/redis/keys.ts";
+import { proxyKind } from "../proxies/proxy.ts";
+import { sessionRecipe } from "./rules/session-recipe.ts";
 
 /** `project`: whose session it was. `recipe`: the browser's configuration, as src/features/sites/site-recipe.ts has it. */
 export const SiteReport = z.object({
@@ -42,3 +47,13 @@ export const followSiteReports = (
       log.error("a report of a session could not be read");
     }
   });
+
+/** Reads the browser's proxy. */
+export const createSessionReport =
+  (kube: Pick<Kube, "get">): ReportOf =>
+  async (spec, namespace) => {
+    const { proxyId } = spec;
+    const proxy = proxyId === undefined ? undefined : await kube.get(proxyKind, { namespace, name: proxyId });
+    const recipe = sessionRecipe(spec, proxy?.spec);
+    return recipe && { config: configHash(spec), recipe };
+  };

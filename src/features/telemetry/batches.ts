@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { awaitWith } from "../../platform/base/await-with.ts";
+import { awaitWith } from "../../platform/base/retry.ts";
 
 /** Bounds of a batch: items, and bytes, which the last item may go beyond. */
 type BatchBounds = { items: number; bytes: number; lingerMs: number };

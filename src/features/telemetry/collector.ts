@@ -2,7 +2,7 @@
 
 import { type ClaimedWork, startClaimedWork } from "../../core/collecting/claimed-work.ts";
 import { createSlots } from "../../core/collecting/slots.ts";
-import { resolveTelemetry } from "../../core/model/settings/telemetry-merge.ts";
+import { resolveTelemetry } from "../../core/model/settings/telemetry.ts";
 import type { Projects } from "../../core/projects/projects.ts";
 import type { CollectClaims } from "../../platform/redis/collect-claims.ts";
 import type { MemoryUse } from "../../platform/redis/memory-use.ts";

@@ -7,17 +7,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AnyLease, requestOf } from "../../core/leases/records.ts";
 import type { Telemetry } from "../../core/model/settings/telemetry.ts";
 import type { Projects } from "../../core/projects/projects.ts";
-import { whileUnavailable } from "../../platform/redis/while-unavailable.ts";
+import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
 import {
   createDestinationExporter,
   destinationDeleted,
   type ExporterDeps,
 } from "./destinations/destination-exporter.ts";
-import { fetchDestination } from "./destinations/fetch-destination.ts";
+import { fetchDestination } from "./destinations/destinations.ts";
 import { createDestinationGate, type DestinationGate } from "./export/destination-gate.ts";
 import { createSessionExport, type ReadRecords, type SessionExport } from "./export/export-queue.ts";
 import type { OtlpExporter } from "./export/otlp-exporter.ts";
-import type { ExportCursors } from "./export-cursors.ts";
+import type { ExportCursors } from "./export-state.ts";
 import { recordOf } from "./record.ts";
 import type { TelemetryStore } from "./telemetry-store.ts";
 

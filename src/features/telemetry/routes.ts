@@ -4,12 +4,11 @@ import { z } from "zod";
 import { listInQuery } from "../../core/http/middleware/validate.ts";
 import { Paging } from "../../core/http/paging.ts";
 import { routesWith, type ServerEvent, sessionStreamsWith } from "../../core/http/route.ts";
+import { findUsable } from "../../core/sessions/authorize-session.ts";
 import type { FindSessionDeps } from "../../core/sessions/find-session.ts";
-import { findUsable } from "../../core/sessions/may-use.ts";
-import { type BeginAt, followEvents } from "./follow-events.ts";
-import { readEvents } from "./read-events.ts";
+import { type BeginAt, followEvents, readEvents } from "./read-events.ts";
 import { eventCategories, TelemetryRecord } from "./telemetry-event.ts";
-import type { TelemetryParts } from "./telemetry-parts.ts";
+import type { TelemetryParts } from "./telemetry-store.ts";
 
 type Deps = FindSessionDeps & { telemetry: TelemetryParts };
 const defineRoute = routesWith<Deps>();

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LeaseStateDeps, leaseState } from "../../core/collecting/lease-state.ts";
-import { awaitWith } from "../../platform/base/await-with.ts";
+import { awaitWith } from "../../platform/base/retry.ts";
 import type { CollectClaims, Collected } from "../../platform/redis/collect-claims.ts";
 import type { TelemetryStore } from "./telemetry-store.ts";
 

@@ -2,6 +2,7 @@
  * The telemetry events of sessions: a bounded stream for each, whose ids are the events' numbers. So the same event, appended twice, is
  * there once. The oldest events go first; of a project's ended sessions, those of the session whose events would go next.
  */
+
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import {
   endedTelemetryBytesKey,
@@ -10,8 +11,12 @@ import {
   telemetryStateKey,
 } from "../../platform/redis/keys.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { listReply, numberReply, textReply, textsReply } from "../../platform/redis/reply.ts";
-import { loadScript, runScript } from "../../platform/redis/script.ts";
+import { listReply, loadScript, numberReply, runScript, textReply, textsReply } from "../../platform/redis/script.ts";
+import type { TelemetryCollector } from "./collector.ts";
+import type { SessionWatches } from "./session-watch.ts";
+
+/** What use cases need for the telemetry of sessions. */
+export type TelemetryParts = { events: TelemetryStore; watches: SessionWatches; collector: TelemetryCollector };
 
 /** An event as it is kept. `ts`: its time, microseconds since 1970; `event`: as JSON. */
 export type KeptEvent = { seq: number; ts: number; event: string };

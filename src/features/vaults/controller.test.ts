@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { type RoundDeps, reconcileObject } from "../../core/reconcile/object-controller.ts";
-import { itemsFinalizer } from "../../platform/kinds/finalizers.ts";
+import { itemsFinalizer } from "../../platform/kinds/kind.ts";
 import type { Lead } from "../../platform/kube/leader-election.ts";
 import { vaultController } from "./controller.ts";
 

@@ -1,6 +1,6 @@
 import { holderOf, type ObjectController } from "../../core/reconcile/object-controller.ts";
-import { itemsFinalizer } from "../../platform/kinds/finalizers.ts";
 import { claimedName } from "../../platform/kinds/identity.ts";
+import { itemsFinalizer } from "../../platform/kinds/kind.ts";
 import { vaultItemKind } from "./items/vault-item.ts";
 import { vaultStatus } from "./status.ts";
 import { type Vault, vaultKind } from "./vault.ts";

@@ -2,11 +2,10 @@ import type { ApiKeys, Principal } from "../../core/api-keys/api-keys.ts";
 import type { Project } from "../../core/projects/projects.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Kube } from "../../platform/kube/client.ts";
-import { fetchVault } from "./fetch-vault.ts";
-import { removeItem } from "./items/delete-item.ts";
-import { fetchItems } from "./items/fetch-item.ts";
 import type { ItemEvents } from "./items/item-events.ts";
+import { fetchItems, removeItem } from "./items/items.ts";
 import { vaultKind } from "./vault.ts";
+import { fetchVault } from "./vaults.ts";
 
 /** Deletes a vault with its items; the operator deletes items that are created at this moment. Throws `not_found`. */
 export const deleteVault = async (

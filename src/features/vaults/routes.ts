@@ -7,10 +7,9 @@ import { wireName } from "../../platform/kinds/identity.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
 import { deleteVault } from "./delete-vault.ts";
-import { fetchVault, fetchVaults, vaultAnswer } from "./fetch-vault.ts";
 import type { ItemEvents } from "./items/item-events.ts";
-import { upsertVault } from "./upsert-vault.ts";
-import { UpsertVault, VaultRecord } from "./vault-wire.ts";
+import { UpsertVault, VaultRecord } from "./vault.ts";
+import { fetchVault, fetchVaults, upsertVault, vaultAnswer } from "./vaults.ts";
 
 type Deps = { apiKeys: ApiKeys; itemEvents: ItemEvents; kube: Kube; locks: Locks; log: Logger };
 const defineRoute = routesWith<Deps>();

@@ -1,9 +1,12 @@
 /** The kind Vault: a named set of items that can be attached to browsers (VAULT-8). */
 import { z } from "zod";
-import { Conditions } from "../../platform/kinds/conditions.ts";
+import { Conditions, observedGeneration } from "../../platform/kinds/conditions.ts";
+import { closedObject } from "../../platform/kinds/document-rules.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../platform/kinds/observed-generation.ts";
-import { objectName } from "../../platform/kinds/selector.ts";
+import { nameOnWire, objectName } from "../../platform/kinds/selector.ts";
+import { wireSchema } from "../../platform/kinds/wire.ts";
+import { totpEntry, totpField } from "./credentials/credential.ts";
+import { VaultItemSpec } from "./items/vault-item.ts";
 
 const VaultSpec = z
   .object({
@@ -41,3 +44,81 @@ export const vaultKind: Kind<typeof VaultSpec, typeof VaultStatus> = {
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
 };
+
+// Vaults and their items over HTTP; field names as on the wire.
+
+/** The whole of a vault that callers set. */
+export const UpsertVault = closedObject(
+  z.strictObject({ name: nameOnWire.describe("The vault's name, unique within the project.") }),
+);
+export type UpsertVault = z.infer<typeof UpsertVault>;
+
+export const VaultRecord = z.object({
+  id: z.string().describe("The vault's id."),
+  name: z.string().optional().describe("The vault's name."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type VaultRecord = z.infer<typeof VaultRecord>;
+
+const { type, provider } = VaultItemSpec.shape;
+
+/** The spec of an item in requests and answers, without its key, in camelCase. */
+export const ItemSpec = VaultItemSpec.omit({ vault: true, key: true, type: true }).extend({
+  provider: provider.unwrap().describe(provider.description ?? ""),
+});
+
+const ItemSpecWire = wireSchema(ItemSpec);
+
+/** Closed: an item whose allowed_origins are misspelled could be filled into any page. */
+export const PutItem = closedObject(
+  z.strictObject({
+    type: type.unwrap().describe(type.description ?? ""),
+    spec: wireSchema(closedObject(ItemSpec.extend({}))),
+  }),
+);
+export type PutItem = z.infer<typeof PutItem>;
+
+const Field = z.object({ type: z.enum(["text", "email", "password", "totp"]) });
+
+export const ItemRecord = z.object({
+  id: z.string().describe("The item's id."),
+  key: z.string().describe("The item's name in its vault."),
+  type: z.literal("credential"),
+  version: z.literal(1).describe("Always 1: an item does not change, only its connection's credential."),
+  spec: ItemSpecWire,
+  state: z.object({
+    provider: z.literal("managed_auth"),
+    status: z.enum(["ready", "unavailable"]).describe("Computed on every read."),
+    status_reason: z
+      .enum(["no_credential", "connection_not_found", "external_credential"])
+      .optional()
+      .describe("Why it is unavailable."),
+    fields: z
+      .record(z.string(), Field)
+      .optional()
+      .describe(
+        `The fields that can be filled, by name; left out of lists. A value named ${totpEntry} or ${totpField} is never listed.`,
+      ),
+  }),
+  available_operations: z
+    .array(z.object({ type: z.literal("fill"), description: z.string() }))
+    .describe("The operations that the item allows now; empty while it is unavailable."),
+  available_expansions: z.array(z.never()).describe("Always empty."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type ItemRecord = z.infer<typeof ItemRecord>;
+
+export const ItemEventRecord = z.object({
+  id: z.string().describe("Send it as `after` to get the events that follow."),
+  time: z.iso.datetime(),
+  created_at: z.iso.datetime().describe("The same as time."),
+  type: z.enum(["created", "deleted", "fill"]),
+  name: z.string().describe("The same as type."),
+  actor: z.object({ id: z.string(), name: z.string().optional() }).describe("The API key of the request."),
+  item: z.string().describe("The item's key."),
+  browser_id: z.string().optional(),
+  origin: z.string().optional().describe("Origin of the page."),
+  outcome: z.string().optional().describe("The result of the fill."),
+});

@@ -10,15 +10,50 @@
  * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers), all else that
  * it started, and the pod's folders are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
  */
-
 import type { Logger } from "../../platform/base/log.ts";
 import type { Pod } from "../../platform/kube/objects.ts";
-import { createEnding, type Ending } from "./ending.ts";
 import type { PodAddresses } from "./pod-address.ts";
 import { cleanPodProcess, type PodProcessOptions, readTermination, startPodProcess } from "./pod-process.ts";
 import type { SecretValues } from "./pod-secrets.ts";
 import { probeOf, startReadinessProbe } from "./readiness-probe.ts";
 import type { StartSlots } from "./start-slots.ts";
+
+/** How to end a process: SIGTERM ends it in order, SIGINT at once; SIGKILL follows after the grace, ms. */
+export type EndRequest = { graceMs: number; signal: "SIGTERM" | "SIGINT" };
+
+/** The requests to end a process. The first may come before the process has started; later ones may be more urgent. */
+type Ending = {
+  /** Aborted by the first request. */
+  signal: AbortSignal;
+  /** Of several graces the shortest counts, and SIGINT is never taken back. `signal`: SIGTERM by default. */
+  request(graceMs: number, signal?: EndRequest["signal"]): void;
+  /** Calls `listener` with each request that is more urgent, and at once if there is one already. At most one listener. */
+  onRequest(listener: (request: EndRequest) => void): void;
+};
+
+/** An ending that nobody has asked for yet. */
+export const createEnding = (): Ending => {
+  const requested = new AbortController();
+  let urgent: EndRequest = { graceMs: Number.POSITIVE_INFINITY, signal: "SIGTERM" };
+  let notify: (request: EndRequest) => void = () => undefined;
+  return {
+    signal: requested.signal,
+    request(graceMs, signal = urgent.signal) {
+      const isMoreUrgent = graceMs < urgent.graceMs || (signal === "SIGINT" && urgent.signal !== "SIGINT");
+      if (!isMoreUrgent) return;
+      urgent = {
+        graceMs: Math.min(graceMs, urgent.graceMs),
+        signal: urgent.signal === "SIGINT" ? urgent.signal : signal,
+      };
+      requested.abort();
+      notify(urgent);
+    },
+    onRequest(listener) {
+      notify = listener;
+      if (requested.signal.aborted) listener(urgent);
+    },
+  };
+};
 
 export type PodRunState =
   | { phase: "starting" }

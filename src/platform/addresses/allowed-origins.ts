@@ -1,6 +1,8 @@
 /** Which origins an item may be filled into (ITEM-38). A list that is left out allows any page, an empty one none. */
+
+import { z } from "zod";
 import type { Problem } from "../rules/problem.ts";
-import { hasSoundLabels } from "./punycode.ts";
+import { hasSoundLabels } from "./host-pattern.ts";
 
 type Origins = readonly string[] | undefined;
 
@@ -30,3 +32,12 @@ export const wideningProblems = (own: Origins, limits: { of: string; origins: Or
       ? [{ path: `${path}[${index}]`, message: `${origin} is not among the allowed_origins of ${exceeded.of}` }]
       : [];
   });
+
+// Origins whose pages may be filled: of a credential, of a connection, and of an item, each narrowing the one before.
+
+/** An origin in the form of browsers: no path, no default port. Unencrypted origins are allowed only on this machine, for tests. */
+const originPattern =
+  /^(https:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])|http:\/\/(localhost|127\.0\.0\.1|\[::1\]))(:[1-9][0-9]{0,4})?$/;
+
+/** A list of origins. `min`: 0 where an empty list means no page at all. */
+export const originList = (min: 0 | 1) => z.array(z.string().max(300).regex(originPattern)).min(min).max(20);

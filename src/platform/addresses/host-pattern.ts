@@ -9,6 +9,9 @@
  *
  * Rules of privateHosts: NETWORK-2 and NETWORK-3. A wildcard stands for one label or more, so `*.example.com` is not `example.com`.
  */
+
+import { domainToASCII, domainToUnicode } from "node:url";
+import { z } from "zod";
 import { bareHost } from "../base/host-port.ts";
 import {
   type Address,
@@ -20,7 +23,24 @@ import {
   range,
   single,
 } from "./ip-range.ts";
-import { hasSoundLabels } from "./punycode.ts";
+
+const dnsLabel = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+
+/** A host with an optional port: `shop.example`, `127.0.0.1:8443`. The HTTP API writes it in lower case. */
+export const hostName = z
+  .string()
+  .max(260)
+  .regex(new RegExp(`^${dnsLabel}(\\.${dnsLabel})*(:[0-9]{1,5})?$`));
+
+// Labels of host names in their `xn--` form, as IDNA has them (RFC 5891): not every text after `xn--` is one.
+
+/** Whether each `xn--` label of a host name in lower case stands for a name, and is written as that name is. */
+export const hasSoundLabels = (host: string): boolean =>
+  host.split(".").every((label) => {
+    if (!label.startsWith("xn--")) return true;
+    const written = domainToUnicode(label);
+    return written !== label && domainToASCII(written) === label;
+  });
 
 /** The ranges that count as private, and the ones that apply when a pool gives no `privateHosts`. */
 export const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"] as const;

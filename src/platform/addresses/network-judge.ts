@@ -3,10 +3,18 @@
  * that it asks for, and by each address that this host turns out to have. Names prove nothing: whoever owns one chooses its addresses.
  * In local mode loopback is the machine's own, and may be reached but for the service's ports (NETWORK-13, NETWORK-14).
  */
-
 import { bareHost } from "../base/host-port.ts";
 import { type HostMatcher, hostMatcher, loopbackRanges, privateRanges, type Target } from "./host-pattern.ts";
 import { type Address, contains, parseAddress, type Range, range } from "./ip-range.ts";
+
+/**
+ * How the wall of a browser marks answers of its own to plain requests, so that nobody takes them for a site's: the header's value is
+ * who did not let the request through. The wall takes the header out of what sites answer.
+ */
+export const refusedByHeader = "x-browserpool-refused-by";
+
+/** The browser's network rules, a host that can't be reached, or a proxy on the way. */
+export type RefusedBy = "rules" | "host" | "proxy";
 
 /** Left out, a list restricts nothing (`allowedHosts`), or is that of the default private ranges (`privateHosts`). */
 export type NetworkRules = {

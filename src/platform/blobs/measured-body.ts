@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { awaitWith } from "../base/await-with.ts";
+import { awaitWith } from "../base/retry.ts";
 import type { StoredBlob } from "./blob-store.ts";
 
 type MeasuredBody = {

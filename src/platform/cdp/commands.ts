@@ -1,7 +1,26 @@
 /** What several connections to a browser do with their commands. */
+import type { CdpConnection } from "./cdp-connection.ts";
 
 /** For a command whose answer nobody needs: what it is for may be gone. */
 export const tell = (answer: Promise<unknown>): void => void answer.catch(() => undefined);
 
 /** Parameters of `Network.enable`: the browser keeps no bodies for this connection. */
 export const noBodies = { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 };
+
+/** The world of the agent's scripts in a frame: the page neither sees nor changes what they do. */
+const worldName = "browserpool";
+
+/** `sessionId`: the caller's own, of the page. `timeoutMs`: for each of the two commands. */
+type Apart = { sessionId: string; frameId: string; timeoutMs: number };
+
+/** The value of an expression in a frame, in a world of the agent's own. Rejects when the frame is gone or gives no answer in time. */
+export const evaluateApart = async (
+  cdp: CdpConnection,
+  expression: string,
+  { sessionId, frameId, timeoutMs }: Apart,
+): Promise<unknown> => {
+  const call = { sessionId, timeoutMs };
+  const { executionContextId: contextId } = await cdp.send("Page.createIsolatedWorld", { frameId, worldName }, call);
+  const { result } = await cdp.send("Runtime.evaluate", { expression, contextId, returnByValue: true }, call);
+  return result.value;
+};

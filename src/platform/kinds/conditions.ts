@@ -1,6 +1,13 @@
 /** The standard `status.conditions` list (metav1.Condition), the same for every kind. */
 import { z } from "zod";
 
+/** `status.observedGeneration`, the same for every kind. */
+export const observedGeneration = z
+  .int()
+  .min(0)
+  .optional()
+  .describe("The generation of the spec that this status describes.");
+
 /** Patterns and bounds are those of metav1.Condition, so that `kubectl wait` and other tools can rely on them. */
 export const Condition = z
   .object({

@@ -1,5 +1,8 @@
 /** The id, the name and the time of creation of an object as the HTTP API shows them (HTTP-11). */
+
+import { createHash } from "node:crypto";
 import type { KubeObject } from "../kube/objects.ts";
+import { maxIdLength } from "./selector.ts";
 
 /** Label of a Namespace that is a project; its value is the project's id. */
 export const projectLabel = "browserpool.dev/project";
@@ -41,3 +44,12 @@ export const updatedAtAnnotation = "browserpool.dev/updated-at";
 /** RFC 3339; the time of creation for an object that HTTP never changed. Throws like `createdAt`. */
 export const updatedAt = (object: KubeObject): string =>
   object.metadata.annotations?.[updatedAtAnnotation] ?? createdAt(object);
+
+/**
+ * The name of an object's own Secret, so that the operator can delete it without reading Secrets. A name that is too long for the
+ * prefix is hashed.
+ */
+export const secretNameFor = (prefix: string, objectName: string): string =>
+  prefix.length + objectName.length <= maxIdLength
+    ? prefix + objectName
+    : prefix + createHash("sha256").update(objectName).digest("hex");

@@ -6,6 +6,21 @@ import { z } from "zod";
 import type { KubeObject, NamespacedObject } from "../kube/objects.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 
+// Finalizers of pools, browsers, vaults, credentials, connections and profiles. The HTTP API creates objects with them, and the operator adds them to objects
+// from YAML. The operator removes them when the dependent objects are gone, so nothing relies on garbage collection.
+
+/** On a vault until its items are gone. */
+export const itemsFinalizer = "browserpool.dev/items";
+
+/** On a credential or a connection until the Secret that belongs to it is gone. */
+export const secretFinalizer = "browserpool.dev/secret";
+
+/** On an object whose contents are in the store of blobs, until they are gone. */
+export const blobsFinalizer = "browserpool.dev/blobs";
+
+/** On a pool or an on-demand browser until its pods are gone. A pool gets it from the operator alone. */
+export const drainFinalizer = "browserpool.dev/drain";
+
 /** The API group and version of every kind of this project. */
 export const apiGroup = { group: "browserpool.dev", version: "v1alpha1" } as const;
 
@@ -28,7 +43,7 @@ export type ClusterResource<Spec extends z.ZodType, Status extends z.ZodType> = 
 };
 
 /**
- * `spec` and `status` use only the subset of zod that crd-safe.ts allows. The client (platform/kube/client.ts) takes the type of the
+ * `spec` and `status` use only the subset of zod that crd.ts allows. The client (platform/kube/client.ts) takes the type of the
  * objects from the kind. `T`: of a namespaced object, unless it is said otherwise.
  */
 export type Kind<

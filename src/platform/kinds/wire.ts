@@ -6,6 +6,30 @@ import { z } from "zod";
 import { copyDocumentRules, isClosed, textRule } from "./document-rules.ts";
 import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema, type WrapperSchema } from "./zod-shape.ts";
 
+type OptionalField<Field> =
+  Field extends z.ZodDefault<infer Inner>
+    ? z.ZodOptional<Inner>
+    : Field extends z.ZodOptional
+      ? Field
+      : Field extends z.ZodType
+        ? z.ZodOptional<Field>
+        : never;
+
+/**
+ * Makes all fields of a schema optional, for a PATCH. zod's `partial()` would keep the defaults and overwrite omitted fields with
+ * them.
+ */
+export const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
+  // zod types the parts of a shape by their core; all of ours are of its classic API. The result type says what the loop builds.
+  const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
+    const field = shape as z.ZodType;
+    const isWrapped = field instanceof z.ZodDefault || field instanceof z.ZodOptional;
+    const inner = isWrapped ? (field.unwrap() as z.ZodType) : field;
+    return [key, inner.describe(field.description ?? inner.description ?? "").optional()];
+  });
+  return z.object(Object.fromEntries(fields)) as z.ZodObject<{ [Key in keyof Shape]: OptionalField<Shape[Key]> }>;
+};
+
 type SnakeCase<Key extends string> = Key extends `${infer Head}${infer Tail}`
   ? Head extends Lowercase<Head>
     ? `${Head}${SnakeCase<Tail>}`
@@ -89,7 +113,7 @@ const rebuild = (schema: z.ZodType): z.ZodType => describedAs(schema, copyDocume
 
 /**
  * The schema of the same data on the wire: snake_case fields, with checks, defaults and descriptions kept.
- * Unknown fields are ignored, but for those of a `closedObject`. Only for schemas that crd-safe.ts allows.
+ * Unknown fields are ignored, but for those of a `closedObject`. Only for schemas that crd.ts allows.
  */
 export const wireSchema = <S extends z.ZodType>(schema: S): z.ZodType<Wire<z.output<S>>, Wire<z.input<S>>> =>
   // `Wire` says for types what `rebuild` does with schemas.

@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import { KubeError, statusOf } from "./kube-error.ts";
-import type { KubeObject } from "./objects.ts";
+import { type KubeObject, malformed, storedObject } from "./objects.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { malformed, storedObject } from "./stored-object.ts";
 import type { KubeRequest, KubeResponse, Transport } from "./transport.ts";
 
 /** Longest body of an error answer that is read, bytes: a Status object is far below. */

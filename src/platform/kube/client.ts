@@ -1,12 +1,37 @@
 import { z } from "zod";
 import { createCalls } from "./calls.ts";
-import { type KubeCall, reportingCalls } from "./kube-call.ts";
 import { KubeError } from "./kube-error.ts";
 import { countObjects, listPages, type ObjectList, type Selection, selectors } from "./list-pages.ts";
 import type { KubeObject, NewObject, Ref } from "./objects.ts";
-import { pathOf, type ResourceType, typeMeta } from "./resource-type.ts";
-import { openTransport } from "./transport.ts";
+import { pathOf, type ResourceType, resourceOf, typeMeta } from "./resource-type.ts";
+import { type KubeRequest, openTransport, type Transport } from "./transport.ts";
 import { readWatch, type WatchEvent } from "./watch.ts";
+
+/**
+ * One call. `method`: of HTTP, or WATCH. `resource`: e.g. `pods`, `browserpools/status`. `status`: of HTTP, 0 without an answer.
+ */
+type KubeCall = { method: string; resource: string; status: number };
+
+const callOf = ({ method, path, query }: KubeRequest, status: number): KubeCall => ({
+  method: query?.watch ? "WATCH" : method,
+  resource: resourceOf(path),
+  status,
+});
+
+/** A transport that calls `onCall` for each call when its answer begins, or when none comes. A watch is one call. */
+const reportingCalls = (transport: Transport, onCall: (call: KubeCall) => void): Transport => ({
+  ...transport,
+  async send(request) {
+    let status = 0;
+    try {
+      const response = await transport.send(request);
+      status = response.statusCode;
+      return response;
+    } finally {
+      onCall(callOf(request, status));
+    }
+  },
+});
 
 /** One entry of API discovery. `name`: the plural, with `/<subresource>` for one. */
 type ApiResource = z.infer<typeof ApiResource>;

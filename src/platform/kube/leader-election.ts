@@ -14,6 +14,14 @@ import type { Kube } from "./client.ts";
 import type { Lease, NamespacedRef } from "./objects.ts";
 import { leases } from "./resource-type.ts";
 
+/** Resolves when this replica no longer leads. */
+export const whenLeadEnds = async ({ signal }: Pick<Lead, "signal">): Promise<void> => {
+  const over = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => over.resolve(), { once: true });
+  if (signal.aborted) over.resolve();
+  await over.promise;
+};
+
 type LeaderElectionOptions = {
   kube: Kube;
   lease: NamespacedRef;

@@ -5,9 +5,8 @@
 import { z } from "zod";
 import type { Calls } from "./calls.ts";
 import { hasReason } from "./kube-error.ts";
-import type { KubeObject } from "./objects.ts";
+import { type KubeObject, storedObject } from "./objects.ts";
 import { pathOf, type ResourceType } from "./resource-type.ts";
-import { storedObject } from "./stored-object.ts";
 
 export type Selection = { namespace?: string; labelSelector?: string; fieldSelector?: string };
 

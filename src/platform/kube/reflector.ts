@@ -11,8 +11,8 @@
  * write is safe. An object that was made anew under its name is reported as DELETED and ADDED.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { awaitWith } from "../base/await-with.ts";
 import type { Logger } from "../base/log.ts";
+import { awaitWith } from "../base/retry.ts";
 import type { Kube } from "./client.ts";
 import { hasReason } from "./kube-error.ts";
 import type { Selection } from "./list-pages.ts";

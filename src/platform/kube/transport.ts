@@ -1,7 +1,6 @@
 import { type Dispatcher, request } from "undici";
-import { awaitWith } from "../base/await-with.ts";
-import type { Proof } from "./access/access.ts";
-import { openAccess } from "./access/open-access.ts";
+import { awaitWith } from "../base/retry.ts";
+import { openAccess, type Proof } from "./access.ts";
 import { KubeError } from "./kube-error.ts";
 
 /** How long a proof is used again, ms: Kubernetes renews bound tokens on disk every few minutes. */

@@ -1,9 +1,8 @@
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { KubeError, statusOf } from "./kube-error.ts";
-import type { KubeObject } from "./objects.ts";
+import { type KubeObject, malformed, storedObject } from "./objects.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { malformed, storedObject } from "./stored-object.ts";
 import type { KubeResponse } from "./transport.ts";
 
 /** One event of a watch. A `BOOKMARK` carries only a newer `resourceVersion`, from which the next watch can continue. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { awaitWith } from "../base/await-with.ts";
+import { awaitWith } from "../base/retry.ts";
 
 /** What stands for a time without an item. */
 export const pause = Symbol("pause");

@@ -13,8 +13,7 @@ import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { constants } from "node:os";
 import { keepLogBounded, readLogTail } from "./log-file.ts";
-import { endGroup, signalGroup } from "./process-groups.ts";
-import { forgetProcess, registerProcess } from "./process-register.ts";
+import { endGroup, forgetProcess, registerProcess, signalGroup } from "./process-groups.ts";
 
 export type ChildOptions = {
   dataDir: string;

@@ -6,12 +6,43 @@
  * child-process.ts, for local mode, differs: it writes the output to a log file, and supervised-child.ts finds out by a
  * question to the program whether it is up.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eachLine } from "./each-line.ts";
 import { endGroup, groupGone, recordProcessGroup } from "./process-groups.ts";
+
+/**
+ * Calls `onLine` for each line of a stream, until the returned function is called: then it runs dry unread. What is beyond `maxChars` of a
+ * line is dropped, so that a program which never ends its line fills no memory.
+ */
+export const eachLine = (stream: Readable, maxChars: number, onLine: (line: string) => void): (() => void) => {
+  const decoder = new StringDecoder("utf8");
+  let begun = "";
+  const take = (text: string): void => {
+    const parts = text.split("\n");
+    const last = parts.pop() ?? "";
+    for (const part of parts) {
+      const line = (begun + part).slice(0, maxChars);
+      begun = "";
+      onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+    }
+    begun = (begun + last).slice(0, maxChars);
+  };
+  const onData = (chunk: Buffer): void => take(decoder.write(chunk));
+  const onEnd = (): void => {
+    if (begun !== "") onLine(begun);
+  };
+  stream.on("data", onData);
+  stream.once("end", onEnd);
+  return () => {
+    stream.off("data", onData);
+    stream.off("end", onEnd);
+    stream.resume();
+  };
+};
 
 /** Lines of stderr that a failed start reports. */
 const tailLines = 20;

@@ -1,4 +1,4 @@
-import { whileUnavailable } from "./while-unavailable.ts";
+import { whileUnavailable } from "./or-unavailable.ts";
 
 /** Work that nobody waits for, repeated while a server is away. */
 type BackgroundRetries = {

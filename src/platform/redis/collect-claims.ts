@@ -6,8 +6,7 @@
 import type { RedisConnection } from "./connection.ts";
 import { type CollectedKind, claimsKey, collectorsKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
-import { listReply, textReply, textsReply } from "./reply.ts";
-import { loadScript, runScript } from "./script.ts";
+import { listReply, loadScript, runScript, textReply, textsReply } from "./script.ts";
 
 /** What is collected. `session`: its id, or a name that has it. `poolUid`: of the owner of its lease. */
 export type Collected = { session: string; poolUid: string };

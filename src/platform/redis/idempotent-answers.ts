@@ -18,9 +18,8 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { RedisConnection } from "./connection.ts";
 import { idempotencyKey, keptBytesKey } from "./keys.ts";
-import { orUnavailable } from "./or-unavailable.ts";
+import { orUnavailable, retryBriefly } from "./or-unavailable.ts";
 import { loadScript, runScript } from "./script.ts";
-import { retryBriefly } from "./while-unavailable.ts";
 
 const keptSeconds = 24 * 60 * 60;
 const pendingSeconds = 30;

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { Sensitive } from "../base/sensitive.ts";
-import { open, seal } from "./sealing.ts";
-import { readSecretsKeys } from "./secrets-key.ts";
+import { open, readSecretsKeys, seal } from "./sealing.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "browserpool-key-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,11 +1,11 @@
 import { BlockList, isIP } from "node:net";
 import fc from "fast-check";
-import { byteRange } from "../../../src/core/http/byte-range.ts";
+import { byteRange } from "../../../src/core/http/send-file.ts";
 import { compilePattern, fold, isPattern } from "../../../src/features/sites/judge/pattern.ts";
 import { openSites, packSites, siteKey, writeSite } from "../../../src/features/sites/pack-sites.ts";
 import { valuesOf } from "../../../src/features/sites/rules/recommend.ts";
 import { targetOf, targetOfSite } from "../../../src/features/sites/rules/target.ts";
-import { isAllowed, rulesFor } from "../../../src/features/sites/visit/robots.ts";
+import { isAllowed, rulesFor } from "../../../src/features/sites/visit/ask-robots.ts";
 import { originProblems } from "../../../src/platform/addresses/allowed-origins.ts";
 import { addressGroup, clientAddressOf } from "../../../src/platform/addresses/client-address.ts";
 import {

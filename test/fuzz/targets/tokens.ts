@@ -4,6 +4,7 @@ import { grantedTo, readApiKey, readDigest } from "../../../src/core/api-keys/ap
 import { bearerToken } from "../../../src/core/http/middleware/authenticate.ts";
 import { nonceIn } from "../../../src/core/protocol/agent-proof.ts";
 import { createAgentTokenVerifier } from "../../../src/core/protocol/agent-token.ts";
+import { signJwt } from "../../../src/core/protocol/jwt.ts";
 import { openBytes, sealBytes } from "../../../src/core/protocol/sealed-bytes.ts";
 import {
   signLiveViewToken,
@@ -13,7 +14,6 @@ import {
   verifyReplayToken,
   verifySessionToken,
 } from "../../../src/core/protocol/session-token.ts";
-import { signJwt } from "../../../src/core/protocol/sign-jwt.ts";
 import { AppError } from "../../../src/platform/base/errors.ts";
 import { Sensitive } from "../../../src/platform/base/sensitive.ts";
 import { open, seal } from "../../../src/platform/secrets/sealing.ts";

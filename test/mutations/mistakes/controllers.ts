@@ -45,10 +45,10 @@ export const controllersMistakes: readonly KeptMistake[] = [
     kind: "other",
     breaks:
       "while one lane is full, keys of the lanes behind it wait too: dead newcomers delay steps that callers wait for",
-    file: "platform/kube/waiting-keys.ts",
+    file: "platform/kube/work-queue.ts",
     find: "if (lane.active >= lane.limit) break;",
     replace: "if (lane.active >= lane.limit) return;",
-    foundBy: "src/platform/kube/waiting-keys.test.ts",
+    foundBy: "src/platform/kube/work-queue.test.ts",
   },
   {
     name: "first-pod-settles-all-expectations",
@@ -158,10 +158,10 @@ export const controllersMistakes: readonly KeptMistake[] = [
     name: "robots-groups-run-together",
     kind: "other",
     breaks: "rules that a site gives to other robots are added to ours: we visit what it forbids us, or stay away",
-    file: "features/sites/visit/robots.ts",
+    file: "features/sites/visit/ask-robots.ts",
     find: "    isNaming = false;\n    // An empty rule",
     replace: "    // An empty rule",
-    foundBy: "src/features/sites/visit/robots.test.ts",
+    foundBy: "src/features/sites/visit/ask-robots.test.ts",
   },
   {
     name: "visit-waits-beyond-its-end",
@@ -210,10 +210,10 @@ export const controllersMistakes: readonly KeptMistake[] = [
     name: "policies-of-a-pool-with-the-browsers-name",
     kind: "name instead of id",
     breaks: "when an on-demand browser goes, the policies of the pool that has the same name are deleted",
-    file: "core/policies/delete-policy-parts.ts",
+    file: "core/policies/policy-parts.ts",
     find: "if (current?.metadata.uid !== metadata.uid) return;",
     replace: "if (!current) return;",
-    foundBy: "src/core/policies/delete-policy-parts.test.ts",
+    foundBy: "src/core/policies/policy-parts.test.ts",
   },
   {
     name: "rounds-before-pods-are-known",
@@ -229,10 +229,10 @@ export const controllersMistakes: readonly KeptMistake[] = [
     kind: "wrong default",
     breaks:
       "an agent that misses one answer counts as silent for ever: its browser is replaced, its session ended at once",
-    file: "core/pools/inspect/inspection-memory.ts",
+    file: "core/pools/inspect/inspections.ts",
     find: "const failingSinceMs = failures > 1 ? (before?.failingSinceMs ?? atMs) : atMs;",
     replace: "const failingSinceMs = before?.failingSinceMs ?? atMs;",
-    foundBy: "src/core/pools/inspect/inspection-memory.test.ts",
+    foundBy: "src/core/pools/inspect/inspections.test.ts",
   },
   {
     name: "ending-pods-do-not-count",
@@ -349,7 +349,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     name: "state-of-another-profile-is-saved",
     kind: "missing check",
     breaks: "an agent whose settings name another profile has its state saved all the same, to the profile of its pod",
-    file: "features/profiles/archive-for-browser.ts",
+    file: "features/profiles/profile-saves.ts",
     find: "if (profile?.uid !== packed.save_to)",
     replace: "if (!profile)",
     foundBy: "test/profiles/profile-saves.slow.test.ts",
@@ -494,7 +494,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     kind: "swallowed error",
     breaks:
       "when the blob store is away or refuses, the analysis loses its finalizer all the same, and its screenshots stay in the store for ever with nobody left who knows of them",
-    file: "features/sites/analyses/screenshots.ts",
+    file: "features/sites/analyses/life.ts",
     find: "if (screenshot) await blobs.delete(screenshot, { signal: AbortSignal.timeout(deleteMs) });",
     replace:
       "if (screenshot)\n      await blobs.delete(screenshot, { signal: AbortSignal.timeout(deleteMs) }).catch(() => undefined);",

@@ -1,8 +1,8 @@
 /** Visits of sites that want to hurt: each ends, bounded, and tells what it saw. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { VisitLimits } from "../../../src/features/sites/visit/limits.ts";
 import { maxScreenshotBytes } from "../../../src/features/sites/visit/take-screenshot.ts";
+import type { VisitLimits } from "../../../src/features/sites/visit/visit.ts";
 import { type VisitResult, visitPage } from "../../../src/features/sites/visit/visit-page.ts";
 import { connectCdp } from "../../../src/platform/cdp/cdp-connection.ts";
 import { createTestAgents, runningIn, type TestAgent } from "../../support/agent-process.ts";

@@ -4,7 +4,7 @@
  * the real one but for its browser.
  */
 
-import { startNode } from "../../../src/local/kubelet/node.ts";
+import { startNode } from "../../../src/local/kubelet/local-kubelet.ts";
 import { readSecretValues } from "../../../src/local/kubelet/pod-secrets.ts";
 import type { Logger } from "../../../src/platform/base/log.ts";
 import type { Kube } from "../../../src/platform/kube/client.ts";

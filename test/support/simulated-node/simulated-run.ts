@@ -10,9 +10,8 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readAgentKey } from "../../../src/core/protocol/agent-key.ts";
-import { createEnding, type EndRequest } from "../../../src/local/kubelet/ending.ts";
-import { podEnvironment } from "../../../src/local/kubelet/pod-environment.ts";
-import type { PodRun, PodRunState } from "../../../src/local/kubelet/pod-run.ts";
+import { podEnvironment } from "../../../src/local/kubelet/pod-process.ts";
+import { createEnding, type EndRequest, type PodRun, type PodRunState } from "../../../src/local/kubelet/pod-run.ts";
 import type { SecretValues } from "../../../src/local/kubelet/pod-secrets.ts";
 import { probeOf } from "../../../src/local/kubelet/readiness-probe.ts";
 import type { Logger } from "../../../src/platform/base/log.ts";

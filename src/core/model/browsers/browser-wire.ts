@@ -17,7 +17,7 @@ const ProxyChoice = exactlyOneField(
   "mode",
 );
 
-/** The request of `POST /browsers` in camelCase; `core/model/browsers/browser-create.ts` turns it into a spec. */
+/** The request of `POST /browsers` in camelCase; `core/model/browsers/browser-requests.ts` turns it into a spec. */
 export const BrowserRequest = BrowserSpec.extend({
   ...lenientFields,
   profile: documentedForms(

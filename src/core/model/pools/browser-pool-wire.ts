@@ -1,9 +1,8 @@
 /** The pool's requests and response over HTTP, all derived from the spec of the kind (browser-pool.ts). */
 import { z } from "zod";
 import { documentedForms, documentedFormsOfEach } from "../../../platform/kinds/document-rules.ts";
-import { optionalFields } from "../../../platform/kinds/optional-fields.ts";
 import { maxIdLength, reservesIds } from "../../../platform/kinds/selector.ts";
-import { wireSchema } from "../../../platform/kinds/wire.ts";
+import { optionalFields, wireSchema } from "../../../platform/kinds/wire.ts";
 import { startUrlOrNone } from "../settings/browser-settings.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 import { Autoscale } from "./autoscale.ts";
@@ -14,7 +13,7 @@ const clearable = "An empty string clears it.";
 const filled = (field: string): object => ({ properties: { [field]: { minLength: 1 } }, required: [field] });
 const empty = (field: string): object => ({ properties: { [field]: { maxLength: 0 } } });
 
-/** Of id and name one may be filled, and one must be given (core/model/settings/pool-profile.ts). */
+/** Of id and name one may be filled, and one must be given (core/model/settings/browser-settings.ts). */
 export const profileForms = [
   { allOf: [filled("id"), empty("name")] },
   { allOf: [filled("name"), empty("id")] },
@@ -60,7 +59,7 @@ const sizeChangeForms = [
 /** Fields that the HTTP API neither accepts nor shows. */
 const hidden = { discardIdle: true, chromePolicyRef: true } as const;
 
-/** The request of `POST /browser_pools` in camelCase; `core/model/pools/pool-create.ts` turns it into a spec. */
+/** The request of `POST /browser_pools` in camelCase; `core/model/pools/pool-requests.ts` turns it into a spec. */
 export const PoolRequest = documentedFormsOfEach(
   BrowserPoolSpec.omit(hidden).extend({
     ...lenientFields,
@@ -77,7 +76,7 @@ export const PoolRequest = documentedFormsOfEach(
 );
 export type PoolRequest = z.infer<typeof PoolRequest>;
 
-/** The request of `PATCH /browser_pools/{id_or_name}` in camelCase; `core/model/pools/pool-patch.ts` applies it. */
+/** The request of `PATCH /browser_pools/{id_or_name}` in camelCase; `core/model/pools/pool-requests.ts` applies it. */
 export const PoolPatch = documentedForms(
   optionalFields(BrowserPoolSpec.omit({ region: true, ...hidden })).extend({
     ...lenientFields,

@@ -1,8 +1,7 @@
 /** The kind BrowserPool: identically configured browsers that are kept warm (the POOL rules). */
 import { z } from "zod";
-import { Conditions } from "../../../platform/kinds/conditions.ts";
+import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../../platform/kinds/observed-generation.ts";
 import { objectName } from "../../../platform/kinds/selector.ts";
 import {
   chromePolicy,

@@ -6,7 +6,7 @@ import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts"
 import { isStartUrl, type Network, startUrlMessage } from "../settings/browser-settings.ts";
 import { chromePolicyProblems } from "../settings/policies/chrome-policy.ts";
 import { forgetfulPolicyProblems } from "../settings/policies/forgetful-policies.ts";
-import { mergeTelemetry } from "../settings/telemetry-merge.ts";
+import { mergeTelemetry } from "../settings/telemetry.ts";
 import { sizeProblems } from "./autoscale/autoscale-problems.ts";
 import { type BrowserPoolSpec, refreshNeedsProfile } from "./browser-pool.ts";
 

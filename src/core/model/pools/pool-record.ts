@@ -3,8 +3,7 @@
 import { createdAt, wireId, wireName } from "../../../platform/kinds/identity.ts";
 import { toWire } from "../../../platform/kinds/wire.ts";
 import type { ResolvedReferences } from "../settings/references.ts";
-import type { Telemetry } from "../settings/telemetry.ts";
-import { resolveTelemetry } from "../settings/telemetry-merge.ts";
+import { resolveTelemetry, type Telemetry } from "../settings/telemetry.ts";
 import type { BrowserPool } from "./browser-pool.ts";
 import { type BrowserPoolRecord, PoolRecord } from "./browser-pool-wire.ts";
 import { refreshesOnProfileUpdate } from "./pool-problems.ts";

@@ -2,11 +2,30 @@
 import { z } from "zod";
 import { maxIdLength, nameOnWire } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
+import type { Problem } from "../../../platform/rules/problem.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
 import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "../settings/browser-settings.ts";
 import { settingsWith } from "../settings/setting-table.ts";
 import { Telemetry } from "../settings/telemetry.ts";
-import { ProfileRecord } from "./profile-record.ts";
+
+/** A profile as answers show it, alone or with a session. */
+export const ProfileRecord = z.object({
+  id: z.string().describe("The profile's id."),
+  name: z.string().nullable().describe("The profile's name; null when it has none."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime().describe("When its name or its contents last changed."),
+  last_used_at: z.iso.datetime().optional().describe("When a browser last started with it. Left out: never."),
+});
+export type ProfileRecord = z.infer<typeof ProfileRecord>;
+
+/** The problem of a session that shall live longer than the installation allows (LEASE-33). By YAML such a session is shortened. */
+export const sessionTooLong = (
+  { maxSessionSeconds = 0 }: { maxSessionSeconds?: number | undefined },
+  allowedSeconds: number,
+): Problem | undefined =>
+  maxSessionSeconds > allowedSeconds
+    ? { path: "max_session_seconds", message: `above the ${allowedSeconds} s that this installation allows` }
+    : undefined;
 
 /** Longest wait that a caller can request, s: a day. */
 const maxWaitSeconds = 86_400;

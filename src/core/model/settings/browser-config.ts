@@ -4,10 +4,9 @@ import { stableHash } from "../../../platform/rules/stable-hash.ts";
 import type { BrowserConfig } from "../../protocol/agent-api.ts";
 import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
+import { resolveViewport } from "./browser-settings.ts";
 import { type SettingsWith, settingsWith } from "./setting-table.ts";
-import { Telemetry } from "./telemetry.ts";
-import { resolveTelemetry } from "./telemetry-merge.ts";
-import { resolveViewport } from "./viewport.ts";
+import { resolveTelemetry, Telemetry } from "./telemetry.ts";
 
 /** What a browser is made with, as the schema of a pool or a browser has it. */
 const BrowserFields = BrowserPoolSpec.extend({

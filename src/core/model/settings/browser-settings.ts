@@ -1,7 +1,54 @@
 /** The settings that pools and on-demand browsers share. */
+
 import { z } from "zod";
 import { closedObject, namesLike } from "../../../platform/kinds/document-rules.ts";
 import { maxIdLength, ProxySelector, Selector } from "../../../platform/kinds/selector.ts";
+import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
+
+// The defaults of a browser's window (BROWSER-13, BROWSER-14, BROWSER-16).
+
+type FullViewport = { width: number; height: number; refreshRate: number };
+
+/** Pixels of a browser for which the caller gave no viewport. */
+const defaultSize: Viewport = { width: 1920, height: 1080 };
+
+/** The largest pixel counts that the presets give 60 Hz (1280x800) and 25 Hz (1920x1200); 2560x1440 has 10 Hz. */
+const rates = [
+  { maxPixels: 1280 * 800, refreshRate: 60 },
+  { maxPixels: 1920 * 1200, refreshRate: 25 },
+];
+
+/** The same with a GPU: every recommended size has 60 Hz, larger ones have the next lower rate that is recommended. */
+const gpuRates = [{ maxPixels: 1920 * 1200, refreshRate: 60 }];
+
+/** Hz; lower for higher resolutions. Gives every preset its own rate (BROWSER-13). */
+const refreshRateFor = (width: number, height: number, gpu: boolean): number =>
+  (gpu ? gpuRates : rates).find(({ maxPixels }) => width * height <= maxPixels)?.refreshRate ?? (gpu ? 30 : 10);
+
+/** The complete viewport that a browser is started with. */
+export const resolveViewport = (viewport: Viewport | undefined, { gpu = false } = {}): FullViewport => {
+  const { width, height, refreshRate } = viewport ?? defaultSize;
+  return { width, height, refreshRate: refreshRate ?? refreshRateFor(width, height, gpu) };
+};
+
+// The profile selector of requests, in which an empty id or name means "none" (POOL-PATCH-2).
+
+/** `none` clears the profile; `invalid` is `{}` or both id and name. */
+type ProfileChoice = { kind: "profile"; profile: Selector } | { kind: "none" } | { kind: "invalid" };
+
+/** An empty string beside a value counts as not given: `{id: "", name: "work"}` names `work`. */
+export const chooseProfile = ({ id, name }: Selector): ProfileChoice => {
+  if (id && name) return { kind: "invalid" };
+  if (id) return { kind: "profile", profile: { id } };
+  if (name) return { kind: "profile", profile: { name } };
+  return id === undefined && name === undefined ? { kind: "invalid" } : { kind: "none" };
+};
+
+/** The problems of the profile of a new pool or browser. */
+export const profileProblems = (profile: Selector | undefined): SpecProblem[] =>
+  profile && chooseProfile(profile).kind === "invalid"
+    ? [problemAt(["profile"], "give exactly one of id and name")]
+    : [];
 
 /** The largest number that the int32 fields of Kubernetes (e.g. of the scale subresource) hold. */
 const maxInt32 = 2_147_483_647;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { joinPath } from "../../../platform/kinds/wire.ts";
-import type { Referable } from "./referenced-kinds.ts";
 import {
+  type Referable,
   type ReferencedObjects,
   type Referring,
   referenceProblems,

@@ -1,12 +1,36 @@
 /** Which objects the settings of a pool or browser refer to, and which of them there are. */
-
 import { byAge, wireId, wireName } from "../../../platform/kinds/identity.ts";
+import { apiGroup } from "../../../platform/kinds/kind.ts";
 import type { Selector } from "../../../platform/kinds/selector.ts";
 import type { Path } from "../../../platform/kinds/wire.ts";
+import type { ResourceType } from "../../../platform/kube/resource-type.ts";
 import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
 import type { BrowserSpec } from "../browsers/browser.ts";
 import type { BrowserPoolSpec } from "../pools/browser-pool.ts";
-import type { Referable, ReferencedKind } from "./referenced-kinds.ts";
+
+// The kinds that settings of pools and browsers refer to by id or name. A feature has each of them; what a reference needs is here.
+
+/** An object that can be referred to. */
+export type Referable = Parameters<typeof wireName>[0];
+
+const referable = (kind: string, plural: string): ResourceType<Referable> => ({
+  ...apiGroup,
+  kind,
+  plural,
+  namespaced: true,
+});
+
+/** The kinds by their names. */
+export const referencedKinds = {
+  Extension: referable("Extension", "extensions"),
+  Profile: referable("Profile", "profiles"),
+  Proxy: referable("Proxy", "proxies"),
+  TelemetryDestination: referable("TelemetryDestination", "telemetrydestinations"),
+  Vault: referable("Vault", "vaults"),
+} as const;
+
+/** The name of such a kind. */
+export type ReferencedKind = keyof typeof referencedKinds;
 
 /** The settings that refer to objects. */
 export type Referring = Partial<

@@ -4,7 +4,7 @@
  *
  *   madeWith  a browser is made with it: it is part of the configuration and its hash, and a change makes idle browsers outdated
  *             (browser-config.ts)
- *   patch     what PATCH /browser_pools does with a value (pools/pool-patch.ts): `replaced` takes its place; `cleared`: an empty one takes
+ *   patch     what PATCH /browser_pools does with a value (pools/pool-requests.ts): `replaced` takes its place; `cleared`: an empty one takes
  *             it away; `own`: a rule of its own; `fixed`: it is not taken
  *   agent     how the browser's agent gets it: `pod`: with its pod (browser-config.ts); `setup`: from the API, since it is secret or too large
  *             for a variable (core/setups/read-setup.ts); `no`: others carry it out

@@ -1,6 +1,6 @@
 import { type Browser, isOver } from "../../model/browsers/browser.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
-import { mayBeSessionOf } from "../../objects/session-id.ts";
+import { mayBeSessionOf } from "../../objects/new-id.ts";
 import type { WatchedObjects } from "../../objects/watched-objects.ts";
 import type { Project } from "../../projects/projects.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../../platform/base/errors.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
-import type { NamesWhole } from "../../leases/names-whole.ts";
+import type { NamesWhole } from "../../leases/names-in-use.ts";
 import type { Browser } from "../../model/browsers/browser.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../../objects/watched-objects.ts";

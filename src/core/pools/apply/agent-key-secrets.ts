@@ -1,14 +1,43 @@
 /** Creates the Secrets with agents' keys, and deletes those whose pods are gone. */
-
+import type { KeyObject } from "node:crypto";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Lead } from "../../../platform/kube/leader-election.ts";
-import { keyOf, type NewObject, type Pod } from "../../../platform/kube/objects.ts";
+import { keyOf, type NewObject, type Pod, type Secret } from "../../../platform/kube/objects.ts";
 import { secrets } from "../../../platform/kube/resource-type.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
-import type { AgentKeys } from "../../protocol/agent-key.ts";
-import { agentKeyType, buildAgentKeySecret, keyPodLabel } from "../pod/agent-key-secret.ts";
-import { poolLabel } from "../pod/pod.ts";
+import { type AgentKeys, writeAgentKey } from "../../protocol/agent-key.ts";
+import { agentKeyEntry, agentKeySecretName, poolLabel } from "../pod/pod.ts";
+
+// The Secret by which a pod gets its agent's key. The operator creates it before the pod, under a name that follows from the pod's,
+// and finds what is left over by labels and type: so it needs no right to read Secrets.
+
+/** The type of these Secrets; admission policies and the operator's deletions go by it. */
+export const agentKeyType = "browserpool.dev/agent-key";
+
+/** Label: the name of the pod. */
+const keyPodLabel = "browserpool.dev/pod";
+
+const ownPrefix = "browserpool.dev/";
+
+const ownLabels = (labels: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([name]) => name.startsWith(ownPrefix)));
+
+/** The Secret for a new pod: it has the pod's owner and the labels that name it. */
+export const buildAgentKeySecret = ({ metadata }: NewObject<Pod>, key: KeyObject): NewObject<Secret> => {
+  const { name, namespace, labels = {}, ownerReferences = [] } = metadata;
+  return {
+    metadata: {
+      name: agentKeySecretName(name),
+      namespace,
+      labels: { ...ownLabels(labels), [keyPodLabel]: name },
+      ownerReferences,
+    },
+    type: agentKeyType,
+    immutable: true,
+    data: { [agentKeyEntry]: Buffer.from(writeAgentKey(key)).toString("base64") },
+  };
+};
 
 /** Which pools may have Secrets without a pod. At the start of a lead it is every pool: the leader before may have died. */
 export type KeySweeps = {

@@ -5,6 +5,7 @@
  * The queue has lanes, so that neither dead agents nor audits delay newcomers, steps that callers wait for, and leases that Redis has lost.
  * An agent that did not answer is asked again in a lane of its own, and one of a silent node (silent-nodes.ts) is asked there the first time.
  */
+
 import { AppError } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { RecordEvent } from "../../../platform/kube/event-recorder.ts";
@@ -15,11 +16,55 @@ import { type Requeue, startWorkQueue, type WorkMeter } from "../../../platform/
 import { type Corrected, type InspectDeps, type InspectResult, inspect } from "../../leases/inspect.ts";
 import type { NewBrowser } from "../../leases/lease-store.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
+import type { LastInspection } from "../observe/observed.ts";
 import type { InspectionLane } from "../plan/next-inspection.ts";
 import { whyForeign } from "../pod/own-pod.ts";
 import type { PodOwner } from "../pod/pod.ts";
-import { createInspectionMemory, type InspectionMemory } from "./inspection-memory.ts";
 import { createSilentNodes, type NodeAnswer } from "./silent-nodes.ts";
+
+/** What this replica's inspections have found, for the rounds that plan the next ones. */
+type InspectionMemory = {
+  /** Its times are by `monotonicMs`. */
+  lastInspection(podUid: string): LastInspection | undefined;
+  isFailing(podUid: string): boolean;
+  /** The epoch under which the browser's agent was asked last, whatever it said; 0 for none. Agents of a silent node count as asked. */
+  askedUnder(podUid: string): number;
+  /** The highest epoch that an inspection found in an agent of this pool; 0 for none. */
+  agentEpoch(poolUid: string): number;
+  noteAsked(podUid: string, epoch: number): void;
+  noteResult(of: { podUid: string; poolUid: string; epoch: number }, result: InspectResult): void;
+  /** Drops all data of a pod or pool that is gone. */
+  forget(uid: string): void;
+};
+
+/** Nothing was inspected yet. `monotonicMs`: ms of a clock that is never set. */
+export const createInspectionMemory = (monotonicMs: () => number): InspectionMemory => {
+  const last = new Map<string, LastInspection>();
+  const asked = new Map<string, number>();
+  const agentEpochs = new Map<string, number>();
+  return {
+    lastInspection: (podUid) => last.get(podUid),
+    isFailing: (podUid) => (last.get(podUid)?.failures ?? 0) > 0,
+    askedUnder: (podUid) => asked.get(podUid) ?? 0,
+    agentEpoch: (poolUid) => agentEpochs.get(poolUid) ?? 0,
+    noteAsked: (podUid, epoch) => void asked.set(podUid, epoch),
+    noteResult({ podUid, poolUid, epoch }, result) {
+      const before = last.get(podUid);
+      const atMs = monotonicMs();
+      if (result.is === "ahead") agentEpochs.set(poolUid, Math.max(result.epoch, agentEpochs.get(poolUid) ?? 0));
+      if (result.is === "done") last.set(podUid, { atMs, epoch, failures: 0, failingSinceMs: 0 });
+      if (result.is !== "silent") return;
+      const failures = (before?.failures ?? 0) + 1;
+      const failingSinceMs = failures > 1 ? (before?.failingSinceMs ?? atMs) : atMs;
+      last.set(podUid, { atMs, epoch, failures, failingSinceMs });
+    },
+    forget(uid) {
+      last.delete(uid);
+      asked.delete(uid);
+      agentEpochs.delete(uid);
+    },
+  };
+};
 
 /** Inspections at a time, by lane. An inspection mostly waits. More would cause bursts on the agents' nodes. */
 const atOnce: Readonly<Record<InspectionLane | "silent", number>> = {

@@ -4,8 +4,7 @@
  */
 
 import type { PoolSnapshot } from "../../leases/lease-store.ts";
-import { decideSize, type Room, type Scaling } from "../../model/pools/autoscale/decide-size.ts";
-import type { QuietTime } from "../../model/pools/autoscale/quiet-time.ts";
+import { decideSize, type QuietTime, type Room, type Scaling } from "../../model/pools/autoscale/decide-size.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 
 /** `resized`: a change of the size that is to be told now. */

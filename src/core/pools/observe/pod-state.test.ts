@@ -3,7 +3,7 @@ import { aRecord } from "../../../../test/support/observed-pool.ts";
 import { storedMeta } from "../../../../test/support/stored-meta.ts";
 import type { Pod } from "../../../platform/kube/objects.ts";
 import type { BrowserRecord } from "../../leases/records.ts";
-import { keptPod } from "./kept-pod.ts";
+import { keptPod } from "../pod-watch.ts";
 import { isOver, podState } from "./pod-state.ts";
 
 type PodOptions = { phase?: string; ready?: boolean; deleted?: boolean; message?: string };

@@ -4,9 +4,14 @@ import type { Logger } from "../../../platform/base/log.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import { type Change, type Reflector, startReflector } from "../../../platform/kube/reflector.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
-import { type Referable, type ReferencedKind, referencedKinds } from "../../model/settings/referenced-kinds.ts";
-import { type ReferencedObjects, referencesOf, resolveReferences } from "../../model/settings/references.ts";
-
+import {
+  type Referable,
+  type ReferencedKind,
+  type ReferencedObjects,
+  referencedKinds,
+  referencesOf,
+  resolveReferences,
+} from "../../model/settings/references.ts";
 import type { ProfileVersion } from "./observed.ts";
 
 export type References = {

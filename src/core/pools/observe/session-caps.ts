@@ -4,7 +4,7 @@ import type { Kube } from "../../../platform/kube/client.ts";
 import type { Namespace } from "../../../platform/kube/objects.ts";
 import { type Reflector, startReflector } from "../../../platform/kube/reflector.ts";
 import { namespaces } from "../../../platform/kube/resource-type.ts";
-import { boundedCap, defaultCapAnnotation, projectCapAnnotation, readCap } from "../../model/settings/session-caps.ts";
+import { boundedCap, defaultCapAnnotation, projectCapAnnotation, readCap } from "../../model/sessions/session-room.ts";
 
 /** How many browsers may run at once in each project, kept up to date by watches of namespaces. */
 export type SessionCaps = {

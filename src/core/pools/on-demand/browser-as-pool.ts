@@ -5,7 +5,7 @@
  *      └──────its pod ended before, or was not ready in time──► Failed
  *
  * An API replica that waits for the browser gets it as from any pool. When no replica waits, as for a browser applied as YAML,
- * the operator takes it for its session (hand-over.ts). Ended and failed browsers can be read for a day; then the operator
+ * the operator takes it for its session (reconcile-on-demand.ts). Ended and failed browsers can be read for a day; then the operator
  * deletes them.
  */
 

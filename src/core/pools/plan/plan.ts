@@ -14,7 +14,7 @@
  *   6. Fewer than `size` alive: start browsers (starts.ts). When the pool is full, drop the remaining unpaced starts: kept, they
  *      would exceed the rate later.
  *   7. Full, with browsers of an earlier image or pod template: replace one of them whenever a start is due (rollout.ts).
- *      Idle browsers whose profile has newer contents go, too (profile-refresh.ts).
+ *      Idle browsers whose profile has newer contents go, too (profile-use.ts).
  *   8. Have browsers that wait for their setup given it (deliveries.ts), once the browser before them is saved to their profile. One
  *      whose configuration has changed meanwhile goes.
  *   9. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts).
@@ -28,8 +28,7 @@ import { deliveries } from "./deliveries.ts";
 import { marks } from "./in-use-marks.ts";
 import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
 import { isAlive, isFailing, isInUse, timeMs } from "./pod-life.ts";
-import { profileRefresh } from "./profile-refresh.ts";
-import { profileUse } from "./profile-use.ts";
+import { profileRefresh, profileUse } from "./profile-use.ts";
 import { inspections, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
 import { rollout, rolloutEvents } from "./rollout.ts";
 import { scalingEvents } from "./scaling.ts";

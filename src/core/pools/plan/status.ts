@@ -6,7 +6,7 @@ import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { podSelector } from "../pod/pod.ts";
 import { waitingForSetup, whySetupWaits } from "./deliveries.ts";
 import { isInUse, isUnscheduled } from "./pod-life.ts";
-import { versionText } from "./profile-refresh.ts";
+import { versionText } from "./profile-use.ts";
 import { recoveryProgress } from "./recovery-progress.ts";
 import { scalingDrafts } from "./scaling.ts";
 

@@ -1,13 +1,120 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { type Entry, fromRandomAccessReaderPromise, type LocalFileHeader, type ZipFile } from "yauzl";
+import { Readable } from "node:stream";
+import {
+  type Entry,
+  fromRandomAccessReaderPromise,
+  type LocalFileHeader,
+  RandomAccessReader,
+  type ZipFile,
+} from "yauzl";
 import { ArchiveRefused, shownName } from "./archive-refused.ts";
 import { checkEntry, checkLocalHeader } from "./entry-headers.ts";
 import { type EntryName, parseEntryName } from "./entry-name.ts";
-import { chunksOf, FileReader } from "./file-reader.ts";
 import { checkPlaces, type Directory, type Placed, readEndRecord } from "./layout.ts";
-import { maxArchiveBytes } from "./limits.ts";
-import { createNameTree } from "./name-tree.ts";
+import { maxArchiveBytes, maxNodes } from "./limits.ts";
+
+/** Bytes that are read at once. */
+const chunkBytes = 64 * 1024;
+
+/** The bytes of a file from `start` up to `end`. */
+async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+  let position = start;
+  while (position < end) {
+    const length = Math.min(chunkBytes, end - position);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/**
+ * Lets yauzl read a file that its caller keeps and closes. yauzl's own way closes the descriptor while a read of it may still be
+ * under way.
+ */
+class FileReader extends RandomAccessReader {
+  readonly #file: FileHandle;
+
+  constructor(file: FileHandle) {
+    super();
+    this.#file = file;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(chunksOf(this.#file, start, end), { objectMode: false });
+  }
+
+  /** Also answers how many bytes it read, which yauzl needs and its types leave out. */
+  // biome-ignore lint/complexity/useMaxParams: yauzl calls it so
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null, bytesRead?: number) => void,
+  ): void {
+    this.#file.read(buffer, offset, length, position).then(
+      ({ bytesRead }) => callback(null, bytesRead),
+      (error: Error) => callback(error),
+    );
+  }
+}
+
+// The files and folders of an archive as a tree, in which no two nodes can be taken for each other on any file system.
+
+type Node = {
+  /** As the first entry spells it. */
+  segment: string;
+  isFolder: boolean;
+  /** Whether an entry of its own names it; a folder may only be implied. */
+  isNamed: boolean;
+  children: Map<string, Node>;
+};
+
+/** Equal for names that some file system takes for one: in any case, composed or not, ß or ss, full or half width. */
+const foldedName = (segment: string): string => segment.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKC");
+
+type NameTree = {
+  /** Adds an entry and the folders that its name implies. Throws `ArchiveRefused` when the archive can't have it too. */
+  add(name: EntryName): void;
+};
+
+/** Counts all nodes, so a few deep names can't imply more folders than an archive may have files. */
+const createNameTree = (): NameTree => {
+  const root: Node = { segment: "", isFolder: true, isNamed: true, children: new Map() };
+  let nodes = 0;
+
+  const childOf = (parent: Node, segment: string, isFolder: boolean, entry: string): Node => {
+    const key = foldedName(segment);
+    const known = parent.children.get(key);
+    if (known && known.segment !== segment)
+      throw new ArchiveRefused("name_collision", `another name differs only in case or spelling: ${known.segment}`, {
+        entry,
+      });
+    if (known && known.isFolder !== isFolder)
+      throw new ArchiveRefused("folder_or_file", "the archive has it as a file and as a folder", { entry });
+    if (known) return known;
+    nodes += 1;
+    if (nodes > maxNodes)
+      throw new ArchiveRefused("too_many_files", `the archive has more than ${maxNodes} files and folders`, { entry });
+    const node = { segment, isFolder, isNamed: false, children: new Map() };
+    parent.children.set(key, node);
+    return node;
+  };
+
+  return {
+    add({ path, segments, isFolder }) {
+      let node = root;
+      for (const [index, segment] of segments.entries()) {
+        const isLast = index === segments.length - 1;
+        node = childOf(node, segment, isLast ? isFolder : true, path);
+      }
+      if (node.isNamed) throw new ArchiveRefused("name_collision", "the archive has this name twice", { entry: path });
+      node.isNamed = true;
+    },
+  };
+};
 
 /** An entry that passed all checks that need no look at its data. */
 export type CheckedEntry = EntryName & { entry: Entry };

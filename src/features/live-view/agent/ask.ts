@@ -2,7 +2,7 @@
  * What the page of a tab asks its person for, and Chromium would ask for in windows that no picture has: a choice, a value, files, a login.
  * Each names the site that asks. Answers: `AnswerMessage`.
  */
-import type { AnswerMessage } from "./viewer-message.ts";
+import type { AnswerMessage } from "./messages.ts";
 
 /** `site`: the origin of the document that asks, as Chromium tells it. */
 type Asked = { id: number; site: string };

@@ -7,15 +7,14 @@ import { join } from "node:path";
 import { WebSocketServer } from "ws";
 import { refusal, refusals } from "../../../core/agent/agent-reply.ts";
 import { connectDevTools, type DevToolsPlace } from "../../../core/agent/connect-dev-tools.ts";
-import type { PageOrder } from "../../../core/agent/page-order.ts";
-import type { ShownPages } from "../../../core/agent/shown-pages.ts";
+import type { PageOrder, ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { ServeUpgrade } from "../../../core/agent/upgrades.ts";
 import { readOnlyView, sessionHeader, viewHeader } from "../../../core/protocol/agent-api.ts";
 import { proofHeader } from "../../../core/protocol/agent-proof.ts";
-import { createUploads, type Uploads } from "./uploads.ts";
+import { createUploads, type Uploads } from "./file-chooser.ts";
+import { maxMessageBytes } from "./messages.ts";
 import { openViewedBrowser, type ViewedBrowser } from "./viewed-browser.ts";
 import { serveViewer } from "./viewer.ts";
-import { maxMessageBytes } from "./viewer-message.ts";
 
 /** Half of a lease's sockets: who has the URL of the view can't take the holder's. */
 const maxViewers = 32;

@@ -4,12 +4,11 @@
  */
 
 import { z } from "zod";
-import { evaluateApart } from "../../../core/agent/evaluate-apart.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
-import { tell } from "../../../platform/cdp/commands.ts";
+import { evaluateApart, tell } from "../../../platform/cdp/commands.ts";
 import type { Asks, NewAsk } from "./ask.ts";
 import { framesOf } from "./frames-of.ts";
-import type { AnswerMessage } from "./viewer-message.ts";
+import type { AnswerMessage } from "./messages.ts";
 
 const timeoutMs = 2000;
 

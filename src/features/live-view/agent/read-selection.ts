@@ -1,7 +1,7 @@
-import { evaluateApart } from "../../../core/agent/evaluate-apart.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
+import { evaluateApart } from "../../../platform/cdp/commands.ts";
 import { framesOf } from "./frames-of.ts";
-import { maxTextChars } from "./viewer-message.ts";
+import { maxTextChars } from "./messages.ts";
 
 const timeoutMs = 2000;
 

@@ -19,9 +19,95 @@ import type { ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { tell } from "../../../platform/cdp/commands.ts";
 import type { ScreencastFrame } from "./events.ts";
-import { createPictureFlow, type Picture } from "./picture-flow.ts";
-import { firstQuality } from "./quality.ts";
-import type { PictureState } from "./view-message.ts";
+import { type PictureState, pictureFrame } from "./messages.ts";
+
+// The quality of a tab's pictures. It follows the fastest of its viewers: a slow one gets fewer pictures, and must not make those of the
+// others worse.
+
+/** Of JPEG; a step up needs half again as many bytes. */
+const qualities = [35, 50, 65, 80] as const;
+
+/** Of a tab that nobody has acknowledged a picture of yet. */
+const firstQuality = 65;
+
+/** A picture that takes longer than this to be drawn is too large for the way, ms; one that takes less than the other could be larger. */
+const slowMs = 200;
+const fastMs = 60;
+
+/** The quality after one in which the fastest viewer took `ackMs` from a picture to its `ack`. */
+export const nextQuality = (present: number, ackMs: number): number => {
+  const at = (qualities as readonly number[]).indexOf(present);
+  const step = ackMs > slowMs ? -1 : ackMs < fastMs ? 1 : 0;
+  return qualities[Math.min(qualities.length - 1, Math.max(0, at + step))] ?? firstQuality;
+};
+
+/** The mean of a viewer's times, in which the latest ones count most. */
+export const meanOf = (mean: number | undefined, latestMs: number): number =>
+  mean === undefined ? latestMs : mean * 0.8 + latestMs * 0.2;
+
+// The newest picture of a tab, and the pace at which Chromium makes them. Chromium makes the next ones when the last ones are
+// acknowledged, and drops what is drawn meanwhile. A picture is acknowledged when the first viewer takes it, so that Chromium draws as often
+// as the fastest viewer can see. What was dropped may have been the last change of the page, so after a late acknowledgement
+// a further picture is asked for.
+
+/** Time without a new picture after a late acknowledgement, ms: then one is asked for. */
+const missedMs = 100;
+
+/** `number`: of this tab's pictures, from 1. */
+type Picture = { number: number; bytes: Buffer };
+
+type PictureFlow = {
+  /** Keeps a picture, and calls `onPicture` if it is news. */
+  add(event: ScreencastFrame): void;
+  /** The newest picture, if it is another than the one of this number. */
+  take(after: number): Picture | undefined;
+  /** Forgets the picture, and acknowledges nothing of before. */
+  forget(): void;
+};
+
+type PictureFlowDeps = { acknowledge(id: number): void; askAgain(): void; onPicture(): void };
+
+/** No picture yet. */
+const createPictureFlow = ({ acknowledge, askAgain, onPicture }: PictureFlowDeps): PictureFlow => {
+  let latest: (Picture & { jpeg: string }) | undefined;
+  let count = 0;
+  let unacknowledged: number[] = [];
+  /** Whether a picture is being given out in the turn in which it came: Chromium does not wait for it. */
+  let isArriving = false;
+  let timer: NodeJS.Timeout | undefined;
+  const acknowledgeAll = (): void => {
+    for (const id of unacknowledged) acknowledge(id);
+    unacknowledged = [];
+  };
+  return {
+    add({ data, sessionId, metadata }) {
+      unacknowledged.push(sessionId);
+      // A page that has not changed since is no news.
+      if (latest?.jpeg === data) return acknowledgeAll();
+      clearTimeout(timer);
+      count += 1;
+      const size = { width: metadata.deviceWidth, height: metadata.deviceHeight };
+      latest = { number: count, bytes: pictureFrame(count, size, data), jpeg: data };
+      isArriving = true;
+      onPicture();
+      isArriving = false;
+    },
+    take(after) {
+      if (!latest || latest.number === after) return undefined;
+      if (unacknowledged.length > 0 && !isArriving) {
+        clearTimeout(timer);
+        timer = setTimeout(askAgain, missedMs);
+      }
+      acknowledgeAll();
+      return latest;
+    },
+    forget() {
+      clearTimeout(timer);
+      latest = undefined;
+      unacknowledged = [];
+    },
+  };
+};
 
 const timeoutMs = 5000;
 

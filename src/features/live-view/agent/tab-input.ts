@@ -2,7 +2,7 @@
 import type { Protocol } from "devtools-protocol";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import type { DragData } from "./events.ts";
-import type { ActingMessage } from "./viewer-message.ts";
+import type { ActingMessage } from "./messages.ts";
 
 /** A page that hangs takes no input: what was sent to it is given up after this, ms. */
 const timeoutMs = 10_000;

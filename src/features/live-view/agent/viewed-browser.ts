@@ -1,10 +1,9 @@
 /** A browser that is watched: the list of its tabs, and those of them that someone watches. One connection of CDP, for all viewers. */
 
-import type { PageOrder } from "../../../core/agent/page-order.ts";
-import type { ShownPages } from "../../../core/agent/shown-pages.ts";
+import type { PageOrder, ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { handleEvent } from "./events.ts";
-import { nextQuality } from "./quality.ts";
+import { nextQuality } from "./tab-cast.ts";
 import { followTabs, type TabList } from "./tab-list.ts";
 import { type WatchedTab, type WatchedTabDeps, watchTab } from "./watched-tab.ts";
 

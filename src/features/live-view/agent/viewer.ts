@@ -1,15 +1,11 @@
 /**
- * One viewer of the live view: a WebSocket that gets messages and pictures (view-message.ts) and sends input (viewer-message.ts).
+ * One viewer of the live view: a WebSocket that gets messages and pictures (messages.ts) and sends input (messages.ts).
  *
  * A picture is sent when everything before it has left this process and the viewer has acknowledged the last one; it is the newest one
  * then. So a slow viewer gets fewer pictures, and this process keeps one for it at most.
  */
 import type { WebSocket } from "ws";
 import { type Bucket, takeToken } from "../../../platform/rules/token-bucket.ts";
-import { createOutbox } from "./outbox.ts";
-import { meanOf } from "./quality.ts";
-import { createShownTab } from "./shown-tab.ts";
-import type { ViewedBrowser } from "./viewed-browser.ts";
 import {
   type ActingMessage,
   type AnswerMessage,
@@ -17,8 +13,57 @@ import {
   isLooking,
   readViewerMessage,
   type ViewerMessage,
-} from "./viewer-message.ts";
+  type ViewMessage,
+} from "./messages.ts";
+import { createShownTab } from "./shown-tab.ts";
+import { meanOf } from "./tab-cast.ts";
+import type { ViewedBrowser } from "./viewed-browser.ts";
 import type { TabMessage } from "./watched-tab.ts";
+
+/**
+ * What waits to be sent to one viewer: the newest message of each type, and nothing else. So a viewer that does not read costs one
+ * message of each type, and gets the newest ones when it reads again.
+ */
+type Outbox = {
+  /** Sends the message as soon as the socket has room, unless a newer one of its type comes before. */
+  put(message: ViewMessage): void;
+  /** Sends a picture now. Only when `isDrained`. */
+  sendPicture(picture: Buffer): void;
+  /** Whether all that was sent has left this process, and nothing waits. */
+  isDrained(): boolean;
+};
+
+/** `onDrained`: called when the socket has room again. */
+const createOutbox = (socket: WebSocket, onDrained: () => void): Outbox => {
+  const waiting = new Map<ViewMessage["type"], ViewMessage>();
+  let isSending = false;
+  const send = (data: string | Buffer): void => {
+    isSending = true;
+    socket.send(data, (error) => {
+      isSending = false;
+      // The socket's end is told of by its own event.
+      if (error) return;
+      sendNext();
+      if (!isSending) onDrained();
+    });
+  };
+  const sendNext = (): void => {
+    const [next] = waiting.values();
+    if (isSending || !next) return;
+    waiting.delete(next.type);
+    send(JSON.stringify(next));
+  };
+  return {
+    put(message) {
+      // At its end, so that one type's flood keeps no other waiting.
+      waiting.delete(message.type);
+      waiting.set(message.type, message);
+      sendNext();
+    },
+    sendPicture: send,
+    isDrained: () => !isSending && waiting.size === 0,
+  };
+};
 
 /** Messages of one viewer. A page that draws 144 times a second sends a move and an `ack` each time. */
 const rate = { perSecond: 400, burst: 800 };

@@ -5,14 +5,13 @@ import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connecti
 import { tell } from "../../../platform/cdp/commands.ts";
 import type { Ask } from "./ask.ts";
 import { type DialogOpening, handleEvent } from "./events.ts";
+import type { Uploads } from "./file-chooser.ts";
+import { type ActingMessage, type AnswerMessage, type Dialog, maxTextChars } from "./messages.ts";
 import { createPageAsks } from "./page-asks.ts";
 import { readSelection } from "./read-selection.ts";
 import { createStanding } from "./standing.ts";
 import { startTabCast, type TabCast } from "./tab-cast.ts";
 import { createTabInput, type InputMessage } from "./tab-input.ts";
-import type { Uploads } from "./uploads.ts";
-import type { Dialog } from "./view-message.ts";
-import { type ActingMessage, type AnswerMessage, maxTextChars } from "./viewer-message.ts";
 
 const timeoutMs = 5000;
 const navigateTimeoutMs = 30_000;

@@ -1,4 +1,4 @@
-/** Draws the pictures, and tells which point of the page is under a point of the screen. The bytes: src/features/live-view/agent/view-message.ts. */
+/** Draws the pictures, and tells which point of the page is under a point of the screen. The bytes: src/features/live-view/agent/messages.ts. */
 
 const headBytes = 8;
 

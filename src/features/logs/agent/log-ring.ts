@@ -1,4 +1,4 @@
-import { awaitWith } from "../../../platform/base/await-with.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 import { type LogLine, maxLogChars } from "./api.ts";
 
 /** What a ring keeps at most, bytes: of text, at two bytes a character, with what a line costs besides. */

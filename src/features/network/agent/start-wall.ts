@@ -1,8 +1,7 @@
 import type { AgentConfig } from "../../../core/agent/agent-config.ts";
 import type { Wall } from "../../../core/agent/browser-parts.ts";
 import type { NetworkSetup } from "../../../core/protocol/browser-setup.ts";
-import { withMachineNames } from "../../../platform/net/machine-names.ts";
-import { createResolveName, type ResolveName } from "../../../platform/net/resolve-name.ts";
+import { createResolveName, type ResolveName, withMachineNames } from "../../../platform/net/resolve-name.ts";
 import { startForwardProxy } from "./forward-proxy.ts";
 import { createWayOut } from "./way-out.ts";
 

@@ -13,8 +13,8 @@ import type { Browser } from "../../../core/agent/browser.ts";
 import type { ArchiveRef } from "../../../core/protocol/browser-setup.ts";
 import { keepProfileSeconds, type ProfileSaveState } from "../../../core/protocol/profile-save.ts";
 import { sealStream } from "../../../core/protocol/sealed-bytes.ts";
-import { awaitWith } from "../../../platform/base/await-with.ts";
 import type { Logger } from "../../../platform/base/log.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 import { packProfile } from "../archive/pack-profile.ts";
 
 /** Longest time to pack a profile, ms. The largest takes some seconds. */

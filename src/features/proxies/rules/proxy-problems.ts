@@ -5,7 +5,7 @@ import { reservedMessage, reservedName } from "../../../platform/kinds/selector.
 import { isCountry, isUsState } from "../../../platform/rules/countries.ts";
 import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
 import type { ProxySpec } from "../proxy.ts";
-import { cityAlias } from "./city-alias.ts";
+import { cityAlias } from "./proxy-provider.ts";
 
 type Residential = NonNullable<ProxySpec["residential"]>;
 type Mobile = NonNullable<ProxySpec["mobile"]>;

@@ -8,8 +8,17 @@ import type { Sensitive } from "../../../platform/base/sensitive.ts";
 import { isCountry } from "../../../platform/rules/countries.ts";
 import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
 import { type ProxySpec, type ProxyType, proxyTypes } from "../proxy.ts";
-import { cityAlias } from "./city-alias.ts";
 import { neededValues, parseTemplate, renderTemplate, type UsernameTemplate, valuesOf } from "./username-template.ts";
+
+/**
+ * A city as providers name it in usernames: lower case, without accents, and nothing but letters, digits and `_`. So a city can't add
+ * parameters of its own to the username that it becomes a part of. Empty for a name without any such letter.
+ */
+export const cityAlias = (city: string): string =>
+  city
+    .normalize("NFD")
+    .toLowerCase()
+    .replace(/[^a-z0-9_]/g, "");
 
 /** The types whose proxies come from the provider. */
 type ManagedType = Exclude<ProxyType, "custom">;

@@ -8,10 +8,32 @@
  * A picture is shown from its arrival to that of the next one. The WebM is a live one: its parts have no length that is known only at the end,
  * and no index. So what is in the file can be played, whenever ffmpeg or the agent is killed.
  */
+
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
+import { element, ids, openElement, text, whole } from "../webm/ebml.ts";
+import type { VideoSize } from "../webm/read-cluster.ts";
+import { videoTracks } from "../webm/video-track.ts";
 import type { KeptVideo } from "./kept-video.ts";
-import { streamHead, streamPicture } from "./picture-stream.ts";
+
+// Pictures on their way to the encoder: Matroska (RFC 9559) of JPEGs, each in a cluster of its own with the time at which it came. So the
+// encoder needs no clock, which may be set while it runs, and begins with a picture as soon as it is whole.
+
+/** What stands before the first picture. Pictures of another size than this may follow. */
+const streamHead = (size: VideoSize): Buffer =>
+  Buffer.concat([
+    element(ids.ebml, text(ids.docType, "matroska"), whole(ids.docTypeVersion, 4), whole(ids.docTypeReadVersion, 2)),
+    openElement(ids.segment),
+    element(ids.info, whole(ids.timestampScale, 1e6)),
+    videoTracks("V_MJPEG", size),
+  ]);
+
+/** Track 1, no difference to the cluster's time, a key. */
+const blockHead = Buffer.from([0x81, 0, 0, 0x80]);
+
+/** A JPEG that is shown from this time on, whole ms since the first one. */
+const streamPicture = (jpeg: Buffer, ms: number): Buffer =>
+  element(ids.cluster, whole(ids.timestamp, ms), element(ids.simpleBlock, blockHead, jpeg));
 
 /** How long ffmpeg may take to write what it has when there are no more pictures, ms. */
 const lastWordsMs = 10_000;

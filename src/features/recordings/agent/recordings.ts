@@ -6,8 +6,8 @@
  * One is recorded at a time. Those that have ended can be read by the session that they are of, and by no other.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { leaseIsOver } from "../../../core/agent/lease-fence.ts";
 import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
-import { leaseIsOver } from "../../../core/agent/lease-over.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { ReplayEnd, ReplayStarted, StartReplay } from "./api.ts";
 import { type KeptVideo, openVideoFile } from "./kept-video.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createClusterReader } from "./cluster-reader.ts";
 import { element, headOf, ids, NotWebm, openElement, readHead, text } from "./ebml.ts";
+import { createClusterReader } from "./read-cluster.ts";
 import { webmHead } from "./write-head.ts";
 
 const block = (relativeMs: number, isKey: boolean, bytes = 20): Buffer => {

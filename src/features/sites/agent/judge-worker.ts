@@ -1,8 +1,7 @@
 /** The thread that judges (judge-apart.ts): a question in, its judgement out, in their order. */
 import { parentPort } from "node:worker_threads";
-import { builtInRules } from "../judge/built-in-rules.ts";
 import { createJudge } from "../judge/judge.ts";
-import { readJudgeRules } from "../judge/read-rules.ts";
+import { builtInRules, readJudgeRules } from "../judge/read-rules.ts";
 import type { Question } from "./judge-apart.ts";
 
 const judge = createJudge(readJudgeRules({ builtIn: builtInRules, own: undefined }));

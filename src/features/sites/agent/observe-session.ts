@@ -8,9 +8,8 @@ import { bareHost, urlHost } from "../../../platform/base/host-port.ts";
 import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
 import { targetOf } from "../rules/target.ts";
 import { createFirstNavigationFinder, type FirstNavigation } from "./first-navigation.ts";
-import { type FollowedNavigation, followNavigation, type Verdict } from "./follow-navigation.ts";
+import { enableEvents, type FollowedNavigation, followNavigation, type Verdict } from "./follow-navigation.ts";
 import { startJudge } from "./judge-apart.ts";
-import { enableEvents } from "./page-domains.ts";
 
 /** What the browser may tell of a session's pages, bytes: a page can have it send very much. */
 const maxBytes = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { AgentConfig } from "../../../core/agent/agent-config.ts";
 import type { Browser } from "../../../core/agent/browser.ts";
-import type { ObserveSession } from "../../../core/agent/holder-observation.ts";
+import type { ObserveSession } from "../../../core/agent/holder-changes.ts";
 import type { ReceivedSetup } from "../../../core/agent/receive-setup.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 

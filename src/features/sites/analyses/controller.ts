@@ -1,8 +1,8 @@
 /** Serves analyses while this replica leads: as many at once as there are browsers set aside, one browser each. */
 
 import { createSpecPredicate } from "../../../core/reconcile/predicates.ts";
-import { whenLeadEnds } from "../../../core/reconcile/when-lead-ends.ts";
 import type { Logger } from "../../../platform/base/log.ts";
+import { whenLeadEnds } from "../../../platform/kube/leader-election.ts";
 import { startReflector } from "../../../platform/kube/reflector.ts";
 import { startWorkQueue, type WorkMeter } from "../../../platform/kube/work-queue.ts";
 import { type LifeDeps, serveAnalysis } from "./life.ts";

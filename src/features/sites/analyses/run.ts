@@ -10,11 +10,9 @@ import type { EvidenceStore } from "../evidence-store.ts";
 import type { AnalysisSettings } from "../rules/analysis-settings.ts";
 import type { EligibleRules } from "../rules/recommend.ts";
 import { guidanceOf, nextStep, type PlanRules, runResults } from "../rules/trial-plan.ts";
-import type { Analyzer } from "./life.ts";
-import { deleteScreenshots } from "./screenshots.ts";
+import { type Analyzer, deleteScreenshots, isoOf, type StatusDeps, writeStatus } from "./life.ts";
 import { type AnalysisOutcome, analysisRunMs, type SiteAnalysis } from "./site-analysis.ts";
 import { deleteLeftovers, runTrial, type TrialDeps } from "./trial.ts";
-import { isoOf, type StatusDeps, writeStatus } from "./write-status.ts";
 
 export type RunDeps = TrialDeps &
   StatusDeps & {

@@ -7,9 +7,8 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { Conditions } from "../../../platform/kinds/conditions.ts";
+import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
 import { apiGroup, type ClusterKind, type ClusterResource } from "../../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../../platform/kinds/observed-generation.ts";
 import { maxGuidance, maxUrlLength, recipeFields } from "../site-recipe.ts";
 
 /** Trials of one run, at most. */

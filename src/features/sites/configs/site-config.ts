@@ -1,8 +1,7 @@
 /** The kind SiteConfig: what a platform team knows of how browsers reach one site (the LOOKUP rules). It has no secrets. */
 import { z } from "zod";
-import { Conditions } from "../../../platform/kinds/conditions.ts";
+import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
 import { apiGroup, type ClusterKind, type ClusterResource, validations } from "../../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../../platform/kinds/observed-generation.ts";
 import {
   evidenceFields,
   maxConfigurations,

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Target, targetOf } from "../rules/target.ts";
 import type { Visit } from "../visit/visit.ts";
-import { builtInRules } from "./built-in-rules.ts";
 import { createJudge } from "./judge.ts";
-import { readJudgeRules } from "./read-rules.ts";
+import { builtInRules, readJudgeRules } from "./read-rules.ts";
 import type { Condition, Rule } from "./rules.ts";
 
 const target = targetOf("https://www.site.example/a") as Target;

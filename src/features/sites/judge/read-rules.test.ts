@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { type Target, targetOf } from "../rules/target.ts";
-import { builtInRules } from "./built-in-rules.ts";
 import { createJudge } from "./judge.ts";
-import { readJudgeRules } from "./read-rules.ts";
+import { builtInRules, readJudgeRules } from "./read-rules.ts";
 
 const read = (own: unknown) =>
   readJudgeRules({

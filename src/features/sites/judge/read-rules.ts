@@ -1,7 +1,11 @@
 /** Reads the judge's rules: the built-in ones, and before them those of an administrator (LOOKUP-55, LOOKUP-56). */
+import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { z } from "zod";
 import { type JudgeRules, type RulesFile, RulesFile as Schema } from "./rules.ts";
+
+/** The text of the rules that come with the service. */
+export const builtInRules = readFileSync(new URL("rules.yaml", import.meta.url), "utf8");
 
 /** The longest file, characters: twice the built-in one. */
 const maxFileLength = 131_072;

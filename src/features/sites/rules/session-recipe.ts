@@ -1,6 +1,6 @@
 import type { PoolLikeSpec } from "../../../core/model/browsers/on-demand-pool.ts";
+import { resolveViewport } from "../../../core/model/settings/browser-settings.ts";
 import { settingTable } from "../../../core/model/settings/setting-table.ts";
-import { resolveViewport } from "../../../core/model/settings/viewport.ts";
 import type { ProxySpec } from "../../proxies/proxy.ts";
 import { managedProxyTypes, type Recipe } from "../site-recipe.ts";
 import { spelledOut } from "./site.ts";

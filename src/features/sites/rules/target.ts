@@ -3,9 +3,9 @@
  * WHATWG's URL parser does what browsers do: lower case, IDNA, other notations of IPv4 addresses, dots in paths, default ports.
  */
 import { getDomain } from "tldts";
+import { hasSoundLabels } from "../../../platform/addresses/host-pattern.ts";
 import { type Address, parseAddress } from "../../../platform/addresses/ip-range.ts";
 import { createNetworkJudge } from "../../../platform/addresses/network-judge.ts";
-import { hasSoundLabels } from "../../../platform/addresses/punycode.ts";
 import { maxUrlLength, type SiteScope } from "../site-recipe.ts";
 
 /** `normalized`: scheme, host, port and path; `domain`: the registrable domain, or the host where there is none. */

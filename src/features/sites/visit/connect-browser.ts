@@ -2,9 +2,28 @@
  * Puppeteer's connection to a browser, without its pages: one session of one page, in which we enable what a visit needs. Puppeteer's own
  * pages enable the domain `Runtime`, which sites can measure, and put worlds into each document (docs/adr/0037-visiting-pages.md).
  */
-import type { CDPSession, Connection } from "puppeteer-core";
+import type { CDPEvents, CDPSession, Connection, Protocol } from "puppeteer-core";
 import type { CdpAddress } from "../../../platform/cdp/cdp-socket.ts";
 import { openCdpTransport } from "../../../platform/cdp/cdp-transport.ts";
+
+// What reading and watching need of a page's CDP session: a visit has Puppeteer's, an agent its own.
+
+/** The events of a page. */
+export type PageEvents = {
+  on<Event extends keyof CDPEvents>(event: Event, listener: (params: CDPEvents[Event]) => void): unknown;
+};
+
+/** The commands that read a page. */
+export type PageCommands = {
+  send(
+    method: "Page.createIsolatedWorld",
+    params: Protocol.Page.CreateIsolatedWorldRequest,
+  ): Promise<Protocol.Page.CreateIsolatedWorldResponse>;
+  send(
+    method: "Runtime.evaluate",
+    params: Protocol.Runtime.EvaluateRequest,
+  ): Promise<Protocol.Runtime.EvaluateResponse>;
+};
 
 /** The longest message, bytes: the longest is a screenshot without losses. */
 const maxMessageBytes = 16 * 1024 * 1024;

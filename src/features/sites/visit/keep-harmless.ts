@@ -1,9 +1,25 @@
 /** Keeps a site from doing what a visit does not want: windows, dialogs, downloads, more bytes than its limit, and very many frames. */
+
 import type { CDPSession } from "puppeteer-core";
 import type { BrowserPage } from "./connect-browser.ts";
-import { maxChildren, maxWindows } from "./limits.ts";
-import { maxSeenText, type VisitError } from "./visit.ts";
+import { maxChildren, maxSeenText, maxWindows, type Visit, type VisitError } from "./visit.ts";
 import { noteFrame, type PageWatch } from "./watch-page.ts";
+
+/**
+ * What a document needs to lead on without a click: a script, also one in an attribute or of a style sheet of XML, a `meta` that
+ * refreshes, or a frame, which may navigate the window around it. Plain text: what is found too much costs a few seconds only.
+ */
+const means = /script|http-equiv|frame|<object|<embed|xml-stylesheet|\bon[a-z]{3,30}\s{0,9}=/i;
+
+/** Whether a document may lead on by itself. `source`: as the site sent it, since a script can take itself out of the page. */
+export const hasMeansToLeave = (source: string): boolean => means.test(source);
+
+/** An answer with less text than this, characters, may be one that leads on by itself. */
+const fewCharacters = 200;
+
+/** Whether what was read may be a page on the way to another one. */
+export const mayLeadOn = ({ text }: Pick<Visit, "text">, { status = 0 }: Pick<Visit, "status">): boolean =>
+  status < 200 || status > 299 || text.length < fewCharacters;
 
 /** So far: `bytes` that were received, `windows` and dialogs that were opened. */
 export type Guard = { bytes: number; windows: number };

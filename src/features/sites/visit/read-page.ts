@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { PageCommands } from "./page-session.ts";
+import type { PageCommands } from "./connect-browser.ts";
 import { maxSeenLine, maxSeenText, type Visit } from "./visit.ts";
 
 const Read = z.object({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { awaitWith } from "../../../platform/base/await-with.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 import type { PageWatch } from "./watch-page.ts";
 
 /** A page that has told nothing for this long, ms, is quiet if it is calm. */

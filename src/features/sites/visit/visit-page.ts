@@ -1,15 +1,12 @@
-import { awaitWith } from "../../../platform/base/await-with.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 import type { CdpAddress } from "../../../platform/cdp/cdp-socket.ts";
 import { askRobots } from "./ask-robots.ts";
 import { type BrowserPage, connectBrowser } from "./connect-browser.ts";
-import { type Guard, keepHarmless } from "./keep-harmless.ts";
-import { answerMs, defaultLimits, maxNavigations, type VisitLimits } from "./limits.ts";
-import { mayLeadOn } from "./may-lead-on.ts";
-import { hasMeansToLeave } from "./means-to-leave.ts";
+import { type Guard, hasMeansToLeave, keepHarmless, mayLeadOn } from "./keep-harmless.ts";
 import { readPage } from "./read-page.ts";
 import { type Screenshot, takeScreenshot } from "./take-screenshot.ts";
 import { createWaits, TooLate, type Waits } from "./until.ts";
-import { maxSeenItems, type Visit } from "./visit.ts";
+import { answerMs, defaultLimits, maxNavigations, maxSeenItems, type Visit, type VisitLimits } from "./visit.ts";
 import { tunnelError, wallError } from "./wall-error.ts";
 import { type PageWatch, watchPage } from "./watch-page.ts";
 

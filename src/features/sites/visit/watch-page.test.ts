@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PageEvents } from "./page-session.ts";
+import type { PageEvents } from "./connect-browser.ts";
 import { watchPage } from "./watch-page.ts";
 
 const main = "the main frame";

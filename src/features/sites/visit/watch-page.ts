@@ -1,6 +1,6 @@
 /** What the events of a page tell: the answers to its main frame, the way there, its frames. */
 import type { Protocol } from "puppeteer-core";
-import type { PageEvents } from "./page-session.ts";
+import type { PageEvents } from "./connect-browser.ts";
 import { maxSeenItems, maxSeenLine } from "./visit.ts";
 
 export type PageWatch = {

@@ -14,14 +14,11 @@ import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connecti
 import { tell } from "../../../platform/cdp/commands.ts";
 import type { CdpCall } from "../../../platform/cdp/pending-calls.ts";
 import type { Recorder } from "./recorder.ts";
-import { sampleSystem } from "./sample-system.ts";
 import { type Handlers, hasDocument, type Source, type SourceDeps, shownUrl, type Tab, workerTypes } from "./source.ts";
-import { takeScreenshots } from "./take-screenshots.ts";
-import { watchCaptchas } from "./watch-captchas.ts";
+import { sampleSystem, takeScreenshots } from "./take-samples.ts";
 import { watchConsole } from "./watch-console.ts";
-import { watchInteraction } from "./watch-interaction.ts";
 import { watchNetwork } from "./watch-network.ts";
-import { watchPages } from "./watch-pages.ts";
+import { watchCaptchas, watchInteraction, watchPages } from "./watch-pages.ts";
 
 /** Events of one page that are read in a second; what it sends beyond that is dropped unread. */
 const maxPerSecond = 2000;

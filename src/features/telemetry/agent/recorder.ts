@@ -2,7 +2,7 @@
  * The events of one lease: the newest of them, in order, until a reader has taken them. A reader that falls behind loses the oldest and is
  * told how many; nothing that is slow makes the browser wait.
  */
-import { awaitWith } from "../../../platform/base/await-with.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 import {
   maxEventBytes,
   maxEventText,

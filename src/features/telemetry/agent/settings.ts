@@ -1,5 +1,10 @@
-import { Telemetry, type TelemetryCategory, telemetryCategories } from "../../../core/model/settings/telemetry.ts";
-import { mergeTelemetry, resolveTelemetry } from "../../../core/model/settings/telemetry-merge.ts";
+import {
+  mergeTelemetry,
+  resolveTelemetry,
+  Telemetry,
+  type TelemetryCategory,
+  telemetryCategories,
+} from "../../../core/model/settings/telemetry.ts";
 import { fromWire, wireSchema } from "../../../platform/kinds/wire.ts";
 
 /** What is captured of a lease. */

@@ -1,7 +1,7 @@
 import { deleteSecret, holderOf, type ObjectController } from "../../../core/reconcile/object-controller.ts";
 import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
-import { secretFinalizer } from "../../../platform/kinds/finalizers.ts";
 import { claimedName } from "../../../platform/kinds/identity.ts";
+import { secretFinalizer } from "../../../platform/kinds/kind.ts";
 import { destinationStatus } from "./status.ts";
 import {
   ownDestinationSecretName,

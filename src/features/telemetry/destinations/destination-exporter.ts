@@ -10,13 +10,36 @@ import { fetchObject } from "../../../core/objects/fetch-object.ts";
 import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/log.ts";
+import type { Sensitive } from "../../../platform/base/sensitive.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import type { ExportOutcome, OtlpExporter } from "../export/otlp-exporter.ts";
 import type { ConnectDeps } from "../export/pinned-connector.ts";
-import type { ExportResults } from "../export-results.ts";
-import { type OpenDestination, openDestination } from "./open-destination.ts";
-import { telemetryDestinationKind } from "./telemetry-destination.ts";
+import type { ExportResults } from "../export-state.ts";
+import { openDestinationSecret } from "./destination-secret.ts";
+import { destinationProblems } from "./rules/destination-problems.ts";
+import { type TelemetryDestination, telemetryDestinationKind } from "./telemetry-destination.ts";
+
+/** A destination as an exporter takes it. */
+type OpenDestination = {
+  endpoint: string;
+  headers: Readonly<Record<string, Sensitive>>;
+  compression: "gzip" | "none";
+  timeoutMs: number;
+};
+
+/** A destination with the values of its headers. Throws `conflict` when its settings or its Secret are not as they must be. */
+export const openDestination = async (
+  destination: TelemetryDestination,
+  deps: { destinationJudge: NetworkJudge; kube: Kube; secretsKeys: SecretsKeys },
+): Promise<OpenDestination> => {
+  const { endpoint, compression, timeoutSeconds } = destination.spec;
+  const [problem] = destinationProblems(destination.spec, deps.destinationJudge);
+  if (problem)
+    throw new AppError("conflict", `the telemetry destination ${destination.metadata.name}: ${problem.message}`);
+  const headers = Object.fromEntries(await openDestinationSecret(destination, deps));
+  return { endpoint, headers, compression, timeoutMs: timeoutSeconds * 1000 };
+};
 
 type Deps = {
   destinationJudge: NetworkJudge;

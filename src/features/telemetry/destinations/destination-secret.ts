@@ -12,8 +12,7 @@ import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
 import type { NewObject, Secret } from "../../../platform/kube/objects.ts";
 import { secrets, typeMeta } from "../../../platform/kube/resource-type.ts";
-import { open, seal } from "../../../platform/secrets/sealing.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import { open, type SecretsKeys, seal } from "../../../platform/secrets/sealing.ts";
 import { canonicalHeader, endpointOrigin } from "./rules/destination-problems.ts";
 import {
   hasOwnDestinationSecret,

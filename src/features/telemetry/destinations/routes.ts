@@ -5,17 +5,20 @@ import type { LeaseStore } from "../../../core/leases/lease-store.ts";
 import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
-import type { ExportResults } from "../export-results.ts";
-import { createDestination } from "./create-destination.ts";
-import { deleteDestination } from "./delete-destination.ts";
-import { destinationAnswer, fetchDestination } from "./fetch-destination.ts";
-import { listDestinations } from "./list-destinations.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
+import type { ExportResults } from "../export-state.ts";
+import {
+  createDestination,
+  deleteDestination,
+  destinationAnswer,
+  fetchDestination,
+  listDestinations,
+} from "./destinations.ts";
 import {
   CreateTelemetryDestination,
   TelemetryDestinationRecord,
   UpdateTelemetryDestination,
-} from "./telemetry-destination-wire.ts";
+} from "./telemetry-destination.ts";
 import { updateDestination } from "./update-destination.ts";
 
 type Deps = {

@@ -3,11 +3,10 @@
  * names of the headers of each request, a Secret their values.
  */
 import { z } from "zod";
-import { Conditions } from "../../../platform/kinds/conditions.ts";
+import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
+import { secretNameFor } from "../../../platform/kinds/identity.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../../platform/kinds/observed-generation.ts";
-import { secretNameFor } from "../../../platform/kinds/secret-name.ts";
-import { objectName, secretObjectName } from "../../../platform/kinds/selector.ts";
+import { nameOnWire, objectName, secretObjectName } from "../../../platform/kinds/selector.ts";
 
 /** Most headers of a destination. */
 export const maxHeaders = 32;
@@ -16,10 +15,10 @@ export const maxHeaders = 32;
 export const maxHeaderBytes = 8192;
 
 /** Names of headers: those that are also names of entries of a Secret. */
-export const headerNamePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
+const headerNamePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 /** How the body of a request is compressed. */
-export const destinationCompressions = ["gzip", "none"] as const;
+const destinationCompressions = ["gzip", "none"] as const;
 
 export const TelemetryDestinationSpec = z
   .object({
@@ -88,3 +87,73 @@ export const ownDestinationSecretName = (destinationName: string): string =>
 /** Whether the values are in the destination's own Secret. */
 export const hasOwnDestinationSecret = ({ metadata, spec }: TelemetryDestination): boolean =>
   spec.secretRef?.name === ownDestinationSecretName(metadata.name);
+
+// Telemetry destinations over HTTP; field names as on the wire (`telemetry.destinations` of the public SDKs). Answers have no header's value.
+
+/** Printable ASCII, and spaces only within: what every server reads alike. */
+const headerValuePattern = /^[!-~](?:[ -~]*[!-~])?$/;
+
+const headerName = z.string().regex(headerNamePattern);
+const headerValue = z.string().min(1).max(maxHeaderBytes).regex(headerValuePattern);
+
+const bytesOf = (headers: Record<string, string | null>): number =>
+  Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + (value ?? "").length, 0);
+
+const bounded = <S extends z.ZodType<Record<string, string | null>>>(schema: S): S =>
+  schema
+    .refine((given) => Object.keys(given).length <= 2 * maxHeaders, `at most ${maxHeaders} headers`)
+    .refine(
+      (given) => bytesOf(given) <= maxHeaderBytes,
+      `at most ${maxHeaderBytes} bytes of names and values together`,
+    );
+
+const name = nameOnWire;
+const description = z.string().max(1024);
+const endpoint = TelemetryDestinationSpec.shape.endpoint.describe(
+  "Base URL of the receiver of OTLP over HTTP, without a signal's path: /v1/logs is added. Its address must be public.",
+);
+const compression = z.enum(destinationCompressions);
+const timeout_seconds = z.int().min(1).max(60);
+
+/** The request of `POST /telemetry/destinations`. */
+export const CreateTelemetryDestination = z.object({
+  name: name.describe("The destination's name, unique within the project."),
+  endpoint,
+  description: description.optional().describe("What it is for; for people."),
+  headers: bounded(z.record(headerName, headerValue))
+    .optional()
+    .describe("Headers of each request, typically a key. Names are the same in any case. Values are never answered."),
+  compression: compression.optional().describe("How the body of a request is compressed. Left out: gzip."),
+  timeout_seconds: timeout_seconds.optional().describe("How long the receiver may take for a request. Left out: 10."),
+});
+export type CreateTelemetryDestination = z.infer<typeof CreateTelemetryDestination>;
+
+/** The request of `PATCH /telemetry/destinations/{id_or_name}`; what is left out stays. */
+export const UpdateTelemetryDestination = z.object({
+  name: name.optional().describe("The new name, unique within the project."),
+  endpoint: endpoint.optional(),
+  description: description.optional().describe("The new description; an empty one is none."),
+  headers: bounded(z.record(headerName, headerValue.nullable()))
+    .optional()
+    .describe("A text sets the header of that name, null removes it; others stay. Another server needs all anew."),
+  compression: compression.optional().describe("How the body of a request is compressed."),
+  timeout_seconds: timeout_seconds.optional().describe("How long the receiver may take for a request."),
+});
+export type UpdateTelemetryDestination = z.infer<typeof UpdateTelemetryDestination>;
+
+export const TelemetryDestinationRecord = z.object({
+  id: z.string().describe("The destination's id."),
+  name: z.string().describe("The destination's name."),
+  description: z.string().optional().describe("What it is for."),
+  endpoint: z.string().describe("Base URL of the receiver."),
+  headers: z.record(z.string(), z.literal("")).describe("The headers' names; the values are never answered."),
+  compression: compression.describe("How the body of a request is compressed."),
+  timeout_seconds: timeout_seconds.describe("How long the receiver may take for a request."),
+  consecutive_failures: z.int().min(0).describe("Failed requests since the last one that the receiver took."),
+  last_error: z.string().optional().describe("What the last failure was, in a word; it stays after a success."),
+  last_error_at: z.iso.datetime().optional().describe("When that was."),
+  last_export_at: z.iso.datetime().optional().describe("When the receiver last took a request."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type TelemetryDestinationRecord = z.infer<typeof TelemetryDestinationRecord>;

@@ -9,25 +9,25 @@ import { updatedAtAnnotation, wireName } from "../../../platform/kinds/identity.
 import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
-import type { ExportResults } from "../export-results.ts";
-import { checkDestination } from "./check-destination.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
+import type { ExportResults } from "../export-state.ts";
 import {
   type DestinationHeaders,
   openDestinationSecret,
   storedOrigin,
   writeDestinationSecret,
 } from "./destination-secret.ts";
-import { destinationAnswer, fetchDestination } from "./fetch-destination.ts";
+import { checkDestination, destinationAnswer, fetchDestination } from "./destinations.ts";
 import { canonicalHeader, endpointOrigin } from "./rules/destination-problems.ts";
 import {
   hasOwnDestinationSecret,
   ownDestinationSecretName,
   type TelemetryDestination,
+  type TelemetryDestinationRecord,
   type TelemetryDestinationSpec,
   telemetryDestinationKind,
+  type UpdateTelemetryDestination,
 } from "./telemetry-destination.ts";
-import type { TelemetryDestinationRecord, UpdateTelemetryDestination } from "./telemetry-destination-wire.ts";
 
 type Deps = {
   destinationJudge: NetworkJudge;

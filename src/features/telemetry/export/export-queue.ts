@@ -9,12 +9,32 @@
  * While it waits it holds no event: the buffer does, and bounds them. So a receiver that is away costs no memory here. Events are sent at
  * least once: a batch whose answer was lost, or whose cursor could not be stored, is sent again.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TelemetryRecord } from "../telemetry-event.ts";
 import type { DestinationGate } from "./destination-gate.ts";
-import { batchOf, lostBefore, maxBatchRecords } from "./export-batch.ts";
 import type { ExportedSession } from "./log-records.ts";
 import type { ExportOutcome, OtlpExporter } from "./otlp-exporter.ts";
+
+// What goes into one request, and what is missing before it; pure.
+
+/** Most events of a request, and about most bytes of it before compression: receivers bound both. */
+const maxBatchRecords = 64;
+const maxBatchBytes = 1024 * 1024;
+
+/** The first of these records that fit into one request; at least one. */
+const batchOf = (records: readonly TelemetryRecord[]): TelemetryRecord[] => {
+  let bytes = 0;
+  const end = records.findIndex((record, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(record));
+    return index === maxBatchRecords || (index > 0 && bytes > maxBatchBytes);
+  });
+  return records.slice(0, end < 0 ? records.length : end);
+};
+
+/** How many numbers between `afterSeq` and the end of the batch it does not have: their events are lost. */
+const lostBefore = (afterSeq: number, batch: readonly TelemetryRecord[]): number =>
+  (batch.at(-1)?.seq ?? afterSeq) - afterSeq - batch.length;
 
 /** The buffer: events after this number, oldest first, `limit` at most. It may give fewer at a time. */
 export type ReadRecords = (afterSeq: number, limit: number) => Promise<readonly TelemetryRecord[]>;

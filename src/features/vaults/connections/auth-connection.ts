@@ -1,16 +1,15 @@
 /** The kind AuthConnection: how one profile is logged in to one domain (docs/rules.md, CONNECTION). */
-
 import { z } from "zod";
 import { Telemetry } from "../../../core/model/settings/telemetry.ts";
 import { minHealthCheckSeconds } from "../../../core/projects/organization-limits.ts";
-import { originList } from "../../../platform/addresses/allowed-origins-field.ts";
-import { hostName } from "../../../platform/addresses/host-name.ts";
-import { Conditions } from "../../../platform/kinds/conditions.ts";
-import { documentedForms } from "../../../platform/kinds/document-rules.ts";
+import { originList } from "../../../platform/addresses/allowed-origins.ts";
+import { hostName } from "../../../platform/addresses/host-pattern.ts";
+import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
+import { closedObject, documentedForms } from "../../../platform/kinds/document-rules.ts";
+import { secretNameFor } from "../../../platform/kinds/identity.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../../platform/kinds/observed-generation.ts";
-import { secretNameFor } from "../../../platform/kinds/secret-name.ts";
 import { namePattern, Selector } from "../../../platform/kinds/selector.ts";
+import { optionalFields, wireSchema } from "../../../platform/kinds/wire.ts";
 
 /** The message of the API server for YAML and of the HTTP API for requests. */
 export const credentialChoice = "give a name, or a provider with either a path or auto: true";
@@ -145,3 +144,80 @@ export const authenticatedAtAnnotation = "browserpool.dev/authenticated-at";
 /** `AUTHENTICATED` once a login was collected, whether or not it was saved. */
 export const connectionStatus = ({ metadata }: AuthConnection): "NEEDS_AUTH" | "AUTHENTICATED" =>
   metadata.annotations?.[authenticatedAtAnnotation] === undefined ? "NEEDS_AUTH" : "AUTHENTICATED";
+
+// Connections over HTTP, derived from the spec of the kind (auth-connection.ts); the SDK's `auth.connections`. Requests are closed, as those
+// of credentials.
+
+const lenientFields = {
+  browserTelemetry: Telemetry.nullable().optional(),
+  allowedOrigins: AuthConnectionSpec.shape.allowedOrigins
+    .unwrap()
+    .nullable()
+    .optional()
+    .describe(
+      "The only origins whose pages the connection's items may fill, each among those of the credential. Null: the credential's.",
+    ),
+};
+
+/** The request of `POST /auth/connections` in camelCase; `features/vaults/connections/rules/connection-spec.ts` turns it into a spec. */
+export const ConnectionRequest = closedObject(AuthConnectionSpec.extend(lenientFields));
+export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
+
+/** The request of `PATCH /auth/connections/{id}` in camelCase; `features/vaults/connections/rules/connection-spec.ts` applies it. */
+export const ConnectionPatch = closedObject(
+  optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
+    ...lenientFields,
+    loginUrl: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe("The page where the login begins. An empty string clears it. Not supported here: any page is refused."),
+  }),
+);
+export type ConnectionPatch = z.infer<typeof ConnectionPatch>;
+
+export const CreateConnection = wireSchema(ConnectionRequest);
+export type CreateConnection = z.output<typeof CreateConnection>;
+
+export const UpdateConnection = wireSchema(ConnectionPatch);
+export type UpdateConnection = z.output<typeof UpdateConnection>;
+
+/** The request of `POST /auth/connections/{id}/login` in camelCase: settings of a connection, for one login. */
+export const LoginSettings = closedObject(
+  z.object({
+    proxy: AuthConnectionSpec.shape.proxy,
+    recordSession: AuthConnectionSpec.shape.recordSession.unwrap().optional(),
+    browserTelemetry: lenientFields.browserTelemetry,
+  }),
+);
+
+export const LoginRequest = wireSchema(LoginSettings);
+export type LoginRequest = z.output<typeof LoginRequest>;
+
+/** What is not carried out is not shown, or false. */
+export const ConnectionRecord = wireSchema(
+  AuthConnectionSpec.omit({
+    allowedDomains: true,
+    loginUrl: true,
+    healthCheckInterval: true,
+    proxy: true,
+    browserTelemetry: true,
+  }).extend({
+    id: z.string().describe("The connection's id."),
+    status: z.enum(["NEEDS_AUTH", "AUTHENTICATED"]).describe("Whether a login was collected."),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  }),
+);
+export type ConnectionRecord = z.output<typeof ConnectionRecord>;
+
+export const LoginRecord = z.object({
+  id: z.string().describe("The connection's id."),
+  hosted_url: z
+    .string()
+    .describe("The page where a person logs in. The code follows the #, so browsers send it to no server."),
+  handoff_code: z.string().describe("The code, valid for one login; the next call makes another one."),
+  flow_type: z.enum(["LOGIN", "REAUTH"]),
+  flow_expires_at: z.iso.datetime().describe("When the code expires."),
+});
+export type LoginRecord = z.infer<typeof LoginRecord>;

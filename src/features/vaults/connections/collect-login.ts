@@ -6,16 +6,14 @@ import type { Project, Projects } from "../../../core/projects/projects.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
-import { storeCredential } from "../credentials/create-credential.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import { isFieldName } from "../credentials/credential.ts";
-import { fetchCredentials } from "../credentials/fetch-credential.ts";
+import { fetchCredentials, storeCredential } from "../credentials/credentials.ts";
 import { changeCredential } from "../credentials/update-credential.ts";
 import { credentialOfName } from "../items/rules/item-source.ts";
 import { type AuthConnection, authenticatedAtAnnotation } from "./auth-connection.ts";
-import { fetchConnection } from "./fetch-connection.ts";
+import { changeConnection, fetchConnection } from "./connections.ts";
 import { badTicket, endVisit, openVisit, requireTicket, requireVisit } from "./login-code.ts";
-import { changeConnection } from "./update-connection.ts";
 
 type Deps = { kube: Kube; locks: Locks; projects: Projects; secretsKeys: SecretsKeys; signingKey: KeyObject };
 

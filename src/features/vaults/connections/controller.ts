@@ -1,5 +1,5 @@
 import { deleteSecret, holderOf, liveIn, type ObjectController } from "../../../core/reconcile/object-controller.ts";
-import { secretFinalizer } from "../../../platform/kinds/finalizers.ts";
+import { secretFinalizer } from "../../../platform/kinds/kind.ts";
 import { credentialKind } from "../credentials/credential.ts";
 import { credentialSource } from "../items/rules/item-source.ts";
 import { type AuthConnection, authConnectionKind, loginSecretName } from "./auth-connection.ts";

@@ -4,19 +4,16 @@ import { isWanted, Paging, pageOf } from "../../../core/http/paging.ts";
 import { routesWith } from "../../../core/http/route.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
+import { ConnectionRecord, CreateConnection, LoginRecord, LoginRequest, UpdateConnection } from "./auth-connection.ts";
 import {
-  ConnectionRecord,
-  CreateConnection,
-  LoginRecord,
-  LoginRequest,
-  UpdateConnection,
-} from "./auth-connection-wire.ts";
-import { connectionAnswer } from "./connection-answer.ts";
-import { createConnection } from "./create-connection.ts";
-import { deleteConnection } from "./delete-connection.ts";
-import { fetchConnection, fetchConnections } from "./fetch-connection.ts";
-import { startLogin } from "./start-login.ts";
-import { updateConnection } from "./update-connection.ts";
+  connectionAnswer,
+  createConnection,
+  deleteConnection,
+  fetchConnection,
+  fetchConnections,
+  startLogin,
+  updateConnection,
+} from "./connections.ts";
 
 type Deps = { kube: Kube; locks: Locks; signingKey: KeyObject };
 const defineRoute = routesWith<Deps>();

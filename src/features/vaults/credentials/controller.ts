@@ -1,6 +1,6 @@
 import { deleteSecret, holderOf, type ObjectController } from "../../../core/reconcile/object-controller.ts";
-import { secretFinalizer } from "../../../platform/kinds/finalizers.ts";
 import { claimedName } from "../../../platform/kinds/identity.ts";
+import { secretFinalizer } from "../../../platform/kinds/kind.ts";
 import { type Credential, credentialKind, ownSecretName } from "./credential.ts";
 import { credentialStatus } from "./status.ts";
 

@@ -3,14 +3,17 @@ import { Paging, pageOf } from "../../../core/http/paging.ts";
 import { routesWith } from "../../../core/http/route.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
-import { createCredential } from "./create-credential.ts";
-import { credentialAnswer, listedCredential } from "./credential-answer.ts";
-import { CreateCredential, CredentialRecord, TotpCodeRecord, UpdateCredential } from "./credential-wire.ts";
-import { deleteCredential } from "./delete-credential.ts";
-import { fetchCredential } from "./fetch-credential.ts";
-import { listCredentials } from "./list-credentials.ts";
-import { readTotpCode } from "./read-totp-code.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
+import { CreateCredential, CredentialRecord, TotpCodeRecord, UpdateCredential } from "./credential.ts";
+import {
+  createCredential,
+  credentialAnswer,
+  deleteCredential,
+  fetchCredential,
+  listCredentials,
+  listedCredential,
+  readTotpCode,
+} from "./credentials.ts";
 import { updateCredential } from "./update-credential.ts";
 
 type Deps = { kube: Kube; locks: Locks; secretsKeys: SecretsKeys };

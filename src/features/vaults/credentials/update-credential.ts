@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { fetchObjects } from "../../../core/objects/fetch-object.ts";
 import { withFreeName } from "../../../core/objects/with-free-name.ts";
 import type { Project } from "../../../core/projects/projects.ts";
 import { commonOrigins } from "../../../platform/addresses/allowed-origins.ts";
@@ -7,16 +8,33 @@ import { updatedAtAnnotation, wireName } from "../../../platform/kinds/identity.
 import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import { looksSealed } from "../../../platform/secrets/sealing.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import { looksSealed, type SecretsKeys } from "../../../platform/secrets/sealing.ts";
+import { authConnectionKind } from "../connections/auth-connection.ts";
 import { changedLogin, type Login, type LoginChange, shapeOf } from "../connections/rules/change-login.ts";
 import { changeLogin, openLogin } from "../logins/stored-login.ts";
-import { type Credential, credentialKind, hasOwnSecret } from "./credential.ts";
-import { credentialAnswer } from "./credential-answer.ts";
-import type { CredentialRecord, UpdateCredential } from "./credential-wire.ts";
-import { fetchCredential } from "./fetch-credential.ts";
-import { renameCredentialOfConnections } from "./rename-credential.ts";
-import { requireOrigins } from "./require-origins.ts";
+import {
+  type Credential,
+  type CredentialRecord,
+  credentialKind,
+  hasOwnSecret,
+  type UpdateCredential,
+} from "./credential.ts";
+import { credentialAnswer, fetchCredential, requireOrigins } from "./credentials.ts";
+
+/** Updates the connections that refer to a credential by its old name. */
+export const renameCredentialOfConnections = async (
+  { from, to, project }: { from: string; to: string; project: Project },
+  deps: { kube: Kube },
+): Promise<void> => {
+  const connections = (await fetchObjects(authConnectionKind, project, deps)).filter(
+    ({ spec }) => spec.credential?.name === from,
+  );
+  await Promise.all(
+    connections.map(({ metadata }) =>
+      deps.kube.patch(authConnectionKind, metadata, { spec: { credential: { name: to } } }),
+    ),
+  );
+};
 
 type Deps = { kube: Kube; locks: Locks; secretsKeys: SecretsKeys };
 

@@ -10,31 +10,86 @@
  */
 
 import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
+import { isHeldAtAgent } from "../../../core/leases/agent/agent-call.ts";
 import type { AgentClient } from "../../../core/leases/agent/agent-client.ts";
 import type { SetupClient } from "../../../core/leases/agent/setup-client.ts";
+import type { AnyLease } from "../../../core/leases/records.ts";
 import type { Project } from "../../../core/projects/projects.ts";
 import type { AgentKeys } from "../../../core/protocol/agent-key.ts";
 import type { AgentTokens } from "../../../core/protocol/agent-token.ts";
 import type { FindSessionDeps } from "../../../core/sessions/find-session.ts";
-import { awaitWith } from "../../../platform/base/await-with.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/log.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
+import { Sensitive } from "../../../platform/base/sensitive.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
-import { fetchItem, type ItemPath } from "../items/fetch-item.ts";
-import { noteItemEvent } from "../items/item-event.ts";
-import type { ItemEvents } from "../items/item-events.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
+import type { Login } from "../connections/rules/change-login.ts";
+import { totpField } from "../credentials/credential.ts";
+import { type ItemEvents, noteItemEvent } from "../items/item-events.ts";
+import { fetchItem, type ItemPath } from "../items/items.ts";
 import { openItem, type ReadyItem } from "../items/open-item.ts";
 import type { VaultItem } from "../items/vault-item.ts";
+import { totpCode, totpPeriodMs } from "../logins/rules/totp.ts";
 import type { Vault } from "../vault.ts";
 import { devToolsOf, fetchBrowser, requireAttached } from "./attached-browser.ts";
-import { bindingsOf } from "./fill-bindings.ts";
 import { type FillRequest, fillPage } from "./fill-page.ts";
-import { FillRefused } from "./fill-result.ts";
+import { type Binding, FillRefused } from "./fill-result.ts";
 import { busySeconds, type FillTime, fillTime } from "./fill-time.ts";
 import type { FillAnswer, FillItem } from "./fill-wire.ts";
-import { maskFill } from "./mask-fill.ts";
 import { noteRefusedFill } from "./note-refused-fill.ts";
+
+/**
+ * Returns a function that gives the value of a field, or undefined when the item has none. A TOTP code is made only when it is
+ * written.
+ */
+const sourceOf = ({ values, totpSecret }: Login, field: string): (() => Sensitive) | undefined => {
+  if (field === totpField && totpSecret)
+    return () => new Sensitive(totpCode(totpSecret.reveal(), Date.now())?.code ?? "");
+  const value = values.get(field);
+  return value && (() => value);
+};
+
+/** The selectors of a request with the values of an item. Throws `field_unavailable` for fields that are not in `state.fields`. */
+const bindingsOf = (item: VaultItem, { fields }: FillItem, { state, login }: ReadyItem): Binding[] => {
+  const sources = fields.map(({ field }) => (Object.hasOwn(state.fields, field) ? sourceOf(login, field) : undefined));
+  const details = sources.flatMap((value, index) => {
+    const message = `item ${item.spec.key} has no such value`;
+    return value ? [] : [{ code: "field_unavailable", path: `fields[${index}].field`, message }];
+  });
+  if (details.length > 0)
+    throw new AppError("field_unavailable", details.map(({ path, message }) => `${path}: ${message}`).join("; "), {
+      details,
+    });
+  return fields.flatMap(({ selector }, index) => {
+    const value = sources[index];
+    return value ? [{ selector, value }] : [];
+  });
+};
+
+const valuesOf = ({ fields }: FillItem, { login }: ReadyItem): string[] => {
+  const { values, totpSecret } = login;
+  const typed = fields.flatMap(({ field }) => values.get(field)?.reveal() ?? []);
+  if (!totpSecret || !fields.some(({ field }) => field === totpField)) return typed;
+  // The code is made when it is written, which may be in the next period.
+  const codes = [0, totpPeriodMs].flatMap((ms) => totpCode(totpSecret.reveal(), Date.now() + ms)?.code ?? []);
+  return [...typed, ...codes];
+};
+
+/**
+ * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` unless it says so for this
+ * very lease, whatever else it answers: then nothing may be typed.
+ */
+export const maskFill = async (
+  lease: AnyLease,
+  request: FillItem,
+  open: ReadyItem,
+  { setupClient }: { setupClient: SetupClient },
+): Promise<void> => {
+  const { session: session_id, epoch, seq } = lease;
+  const answer = await setupClient.sendMasks(lease, { session_id, epoch, seq, values: valuesOf(request, open) });
+  if (answer.kind !== "ok" || !isHeldAtAgent(lease, answer.state)) throw new FillRefused("browser_not_ready");
+};
 
 /** `arrivedAtMs`: when the request arrived, by `performance.now()`. */
 type FillInput = {

@@ -1,5 +1,5 @@
-import { awaitWith } from "../../../platform/base/await-with.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 
 /** What a fill waits for when its time runs out. */
 const waits = {

@@ -3,9 +3,8 @@ import type { Project } from "../../../core/projects/projects.ts";
 import type { ErrorCode } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
-import { fetchItem, type ItemPath } from "../items/fetch-item.ts";
-import { noteItemEvent } from "../items/item-event.ts";
-import type { ItemEvents } from "../items/item-events.ts";
+import { type ItemEvents, noteItemEvent } from "../items/item-events.ts";
+import { fetchItem, type ItemPath } from "../items/items.ts";
 
 /**
  * Records a fill that was refused before the item was looked up, such as one with a malformed body, if there is such an item. Nothing

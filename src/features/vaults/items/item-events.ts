@@ -5,11 +5,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
+import type { Logger } from "../../../platform/base/log.ts";
 import type { RedisConnection } from "../../../platform/redis/connection.ts";
 import { itemEventsKey, itemRefusalsKey } from "../../../platform/redis/keys.ts";
-import { orUnavailable } from "../../../platform/redis/or-unavailable.ts";
+import { orUnavailable, retryBriefly } from "../../../platform/redis/or-unavailable.ts";
 import { loadScript, runScript } from "../../../platform/redis/script.ts";
-import { retryBriefly } from "../../../platform/redis/while-unavailable.ts";
+import { FillAnswer } from "../fill/fill-wire.ts";
+import type { VaultItem } from "./vault-item.ts";
 
 /** One thing that was done with an item. It holds no secret value, no selector and nothing of a page but its origin. */
 const ItemEvent = z.object({
@@ -110,4 +113,29 @@ export const createItemEvents = (redis: RedisConnection): ItemEvents => {
       }
     },
   };
+};
+
+/** The API key of a request, in the form of events. */
+const actorOf = ({ keyId }: Principal, { apiKeys }: { apiKeys: ApiKeys }): ItemEvent["actor"] => {
+  const name = apiKeys.find(keyId)?.name;
+  return { id: keyId, ...(name !== undefined && { name }) };
+};
+
+/** A fill that has written nothing ends with the code of an error instead of a status. */
+const isRefusal = ({ type, outcome }: Pick<ItemEvent, "type" | "outcome">): boolean =>
+  type === "fill" && !FillAnswer.shape.status.safeParse(outcome).success;
+
+/** Records what a request did with an item. An event that can't be written is only logged: the action itself is already done. */
+export const noteItemEvent = async (
+  item: VaultItem,
+  event: Omit<ItemEvent, "actor" | "item"> & { principal: Principal },
+  deps: { apiKeys: ApiKeys; itemEvents: ItemEvents; log: Logger },
+): Promise<void> => {
+  const { principal, ...rest } = event;
+  try {
+    const noted = { ...rest, item: item.spec.key, actor: actorOf(principal, deps) };
+    await deps.itemEvents.append(item.metadata.uid, noted, { isRefusal: isRefusal(rest) });
+  } catch (err) {
+    deps.log.warn({ err, item: item.metadata.name, type: event.type }, "an item's event could not be kept");
+  }
 };

@@ -7,12 +7,12 @@ import type { AgentKeys } from "../../../core/protocol/agent-key.ts";
 import type { AgentTokens } from "../../../core/protocol/agent-token.ts";
 import type { FindSessionDeps } from "../../../core/sessions/find-session.ts";
 import type { Logger } from "../../../platform/base/log.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import { fillItem } from "../fill/fill-item.ts";
 import { FillAnswer, FillItem } from "../fill/fill-wire.ts";
 import { noteRefusedFill } from "../fill/note-refused-fill.ts";
-import type { ItemPath } from "./fetch-item.ts";
 import type { ItemEvents } from "./item-events.ts";
+import type { ItemPath } from "./items.ts";
 
 type Deps = FindSessionDeps & {
   agentKeys: AgentKeys;

@@ -10,20 +10,26 @@ import { fromWire } from "../../../platform/kinds/wire.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import { typeMeta } from "../../../platform/kube/resource-type.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import { type AuthConnection, authConnectionKind } from "../connections/auth-connection.ts";
-import { fetchCredentials } from "../credentials/fetch-credential.ts";
-import { fetchVault } from "../fetch-vault.ts";
-import { type Vault, vaultKind } from "../vault.ts";
-import { type ItemRecord, ItemSpec, type PutItem } from "../vault-wire.ts";
-import { fetchItems, type ItemPath } from "./fetch-item.ts";
-import { itemAnswer } from "./item-answer.ts";
-import { noteItemEvent } from "./item-event.ts";
-import type { ItemEvents } from "./item-events.ts";
-import { withShape } from "./item-source.ts";
+import { fetchCredentials } from "../credentials/credentials.ts";
+import { type ItemRecord, ItemSpec, type PutItem, type Vault, vaultKind } from "../vault.ts";
+import { fetchVault } from "../vaults.ts";
+import { type ItemEvents, noteItemEvent } from "./item-events.ts";
+import { fetchItem, fetchItems, type ItemPath, itemAnswer } from "./items.ts";
+import { withShape } from "./open-item.ts";
 import { type CredentialSource, credentialSource, originLimits } from "./rules/item-source.ts";
 import { itemState } from "./rules/item-state.ts";
 import { type VaultItem, type VaultItemSpec, vaultItemKind } from "./vault-item.ts";
+
+/** Items of a connection can't be edited (ITEM-30): always throws, `not_found` or `conflict`. */
+export const refuseItemEdit = async (path: ItemPath, project: Project, deps: { kube: Kube }): Promise<never> => {
+  await fetchItem(path, project, deps);
+  throw new AppError(
+    "conflict",
+    "this item can't be edited: its values are changed through the credential of its connection; for another connection or description, delete it and create a new one",
+  );
+};
 
 type Deps = {
   apiKeys: ApiKeys;

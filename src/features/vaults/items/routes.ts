@@ -8,16 +8,12 @@ import { itemKey } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
-import { fetchVault } from "../fetch-vault.ts";
-import { ItemEventRecord, ItemRecord, PutItem } from "../vault-wire.ts";
-import { deleteItem } from "./delete-item.ts";
-import { fetchItem, fetchItems } from "./fetch-item.ts";
-import { itemAnswer, itemAnswers } from "./item-answer.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
+import { ItemEventRecord, ItemRecord, PutItem } from "../vault.ts";
+import { fetchVault } from "../vaults.ts";
 import type { ItemEvents } from "./item-events.ts";
-import { putItem } from "./put-item.ts";
-import { readItemEvents } from "./read-item-events.ts";
-import { refuseItemEdit } from "./refuse-item-edit.ts";
+import { deleteItem, fetchItem, fetchItems, itemAnswer, itemAnswers, readItemEvents } from "./items.ts";
+import { putItem, refuseItemEdit } from "./put-item.ts";
 
 type Deps = {
   apiKeys: ApiKeys;

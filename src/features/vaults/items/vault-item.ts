@@ -1,9 +1,8 @@
 /** The kind VaultItem: a login in a vault. It refers to a connection and contains no values (ITEM-7). */
 import { z } from "zod";
-import { originList } from "../../../platform/addresses/allowed-origins-field.ts";
-import { Conditions } from "../../../platform/kinds/conditions.ts";
+import { originList } from "../../../platform/addresses/allowed-origins.ts";
+import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, celRules, type Kind, validations } from "../../../platform/kinds/kind.ts";
-import { observedGeneration } from "../../../platform/kinds/observed-generation.ts";
 import { itemKey, maxIdLength } from "../../../platform/kinds/selector.ts";
 
 const fixedRules = (what: string) => [{ rule: "self == oldSelf", message: `${what} of an item cannot change` }];

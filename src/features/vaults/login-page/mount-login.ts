@@ -10,12 +10,11 @@
  * It needs no API key: the code gives the right to submit one login. No answer, log line or URL contains typed values. It works
  * without scripts.
  */
-
-import { createHash, type KeyObject } from "node:crypto";
+import { createHash, createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Config } from "../../../core/config/config.ts";
 import type { AppDeps } from "../../../core/http/app-deps.ts";
-import { failedAttempt } from "../../../core/http/failed-attempt.ts";
+import { failedAttempt } from "../../../core/http/client-address.ts";
 import { asAppError, errorHeaders } from "../../../core/http/middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../../../core/http/request-locals.ts";
 import type { CallerLimits } from "../../../core/projects/caller-limits.ts";
@@ -23,7 +22,7 @@ import type { Projects } from "../../../core/projects/projects.ts";
 import { AppError, httpStatus } from "../../../platform/base/errors.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import {
   beginVisit,
   collectLogin,
@@ -34,9 +33,38 @@ import {
   requireCode,
   requireVisitTicket,
 } from "../connections/collect-login.ts";
-import { CredentialValues } from "../credentials/credential-wire.ts";
+import { CredentialValues } from "../credentials/credential.ts";
 import { codePage, formPage, messagePage, script, style } from "./pages.ts";
-import { clearVisit, csrfToken, isCsrfToken, setVisit, visitOf } from "./visit-cookie.ts";
+
+/** `__Host-`: no other host and no other path can set or read the cookie, and plain HTTP only on loopback. */
+const name = "__Host-browserpool_login";
+
+const attributes = { httpOnly: true, secure: true, sameSite: "strict", path: "/" } as const;
+
+/** The lifetime of a login link, ms. */
+const lifetimeMs = 10 * 60 * 1000;
+
+/** Sets the cookie of a visit; it replaces an earlier one. */
+const setVisit = (response: Response, ticket: string): void =>
+  void response.cookie(name, ticket, { ...attributes, maxAge: lifetimeMs });
+
+/** Clears the cookie. */
+const clearVisit = (response: Response): void => void response.clearCookie(name, attributes);
+
+/** The ticket in the cookie, "" without a cookie. */
+const visitOf = ({ headers }: Pick<Request, "headers">): string => {
+  const pairs = (headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+};
+
+/** The form's token. It can be made only with the cookie, and a page of another site can't read the form that contains it. */
+const csrfToken = (ticket: string): string => createHmac("sha256", ticket).update("csrf").digest("base64url");
+
+/** Checks a form's token in constant time. */
+const isCsrfToken = (ticket: string, given: string): boolean => {
+  const [wanted, got] = [Buffer.from(csrfToken(ticket)), Buffer.from(given)];
+  return wanted.length === got.length && timingSafeEqual(wanted, got);
+};
 
 type Services = {
   callerLimits: CallerLimits;

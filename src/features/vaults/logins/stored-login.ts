@@ -10,21 +10,49 @@ import type { Kube } from "../../../platform/kube/client.ts";
 import { hasReason } from "../../../platform/kube/kube-error.ts";
 import type { NewObject, Secret } from "../../../platform/kube/objects.ts";
 import { secrets, typeMeta } from "../../../platform/kube/resource-type.ts";
-import { looksSealed, open, type Place, seal } from "../../../platform/secrets/sealing.ts";
-import type { SecretsKeys } from "../../../platform/secrets/secrets-key.ts";
+import { looksSealed, open, type Place, type SecretsKeys, seal } from "../../../platform/secrets/sealing.ts";
 import { type Login, noLogin } from "../connections/rules/change-login.ts";
 import {
   type Credential,
   credentialKind,
   declaredLogin,
   hasOwnSecret,
+  hasUnusableTotp,
   isFieldName,
   totpEntry,
+  unusableTotpAnnotation,
 } from "../credentials/credential.ts";
 import type { StoredLogin } from "../items/rules/item-state.ts";
-import { mirrorUnusableTotp } from "./mirror-unusable-totp.ts";
 import { normalizeTotpSecret } from "./rules/totp.ts";
-import { entryOf, nameOf } from "./secret-entry.ts";
+
+/** Prefix of the entries for names that Kubernetes does not allow as an entry. */
+const encodedPrefix = "x-";
+
+/** True for names that Kubernetes allows as an entry and that have no special meaning here. */
+const isPlain = (name: string): boolean =>
+  /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(name) && name !== totpEntry && !name.startsWith(encodedPrefix);
+
+/** The entry of a Secret for the value of this name: the name itself if possible, else `x-` and its base64url. */
+export const entryOf = (name: string): string =>
+  isPlain(name) ? name : encodedPrefix + Buffer.from(name).toString("base64url");
+
+/** The inverse of `entryOf`. */
+export const nameOf = (entry: string): string =>
+  entry.startsWith(encodedPrefix) ? Buffer.from(entry.slice(encodedPrefix.length), "base64url").toString() : entry;
+
+/**
+ * Tells the operator, which may not read Secrets, whether the stored TOTP secret is no base32 text: by an annotation of the
+ * credential, written when that changes. Never rejects; the next read of the Secret tries again.
+ */
+const mirrorUnusableTotp = async (
+  credential: Credential,
+  isUnusable: boolean,
+  { kube }: { kube: Kube },
+): Promise<void> => {
+  if (isUnusable === hasUnusableTotp(credential)) return;
+  const annotations = { [unusableTotpAnnotation]: isUnusable ? "not-base32" : null };
+  await kube.patch(credentialKind, credential.metadata, { metadata: { annotations } }).catch(() => undefined);
+};
 
 type Deps = { kube: Kube; secretsKeys: SecretsKeys };
 

@@ -1,9 +1,40 @@
 /** Traces of demand → traces of sizes. A second of a trace is one decision. */
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Autoscale } from "../autoscale.ts";
-import { bufferOf, decideSize, type Room, type Scaling, type ScalingInput } from "./decide-size.ts";
-import type { QuietTime } from "./quiet-time.ts";
+import {
+  beginQuietTime,
+  bufferOf,
+  decideSize,
+  highestOf,
+  type QuietTime,
+  type Room,
+  remember,
+  type Scaling,
+  type ScalingInput,
+  type WantedSize,
+} from "./decide-size.ts";
+
+const remembered = (wanted: WantedSize[], quietMs: number): QuietTime =>
+  wanted.reduce((recent, one) => remember(recent, one, quietMs), beginQuietTime(0));
+
+// POOL-26
+test("a fall in a thousand steps is kept as sixty, none of them too low", () => {
+  const fall = Array.from({ length: 1000 }, (_, step) => ({ atMs: step * 100, size: 1000 - step }));
+  const recent = remembered(fall, 100_000);
+  expect(recent.steps.length).toBeLessThanOrEqual(61);
+  expect(highestOf(recent)).toBe(1000);
+  const later = remember(recent, { atMs: 150_000, size: 0 }, 100_000);
+  expect(highestOf(later)).toBeGreaterThanOrEqual(500);
+  expect(highestOf(later)).toBeLessThanOrEqual(520);
+});
+
+// POOL-26
+test("what is not above a later one is dropped at once", () => {
+  const wanted = [5, 3, 4, 5].map((size, atMs) => ({ atMs: atMs * 1000, size }));
+  expect(remembered(wanted, 60_000)).toEqual({ steps: [{ atMs: 3000, size: 5 }], now: 5 });
+});
 
 type Second = Partial<Omit<ScalingInput, "demand" | "autoscale">> & {
   held?: number;

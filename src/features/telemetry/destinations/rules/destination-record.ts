@@ -1,7 +1,6 @@
 /** A telemetry destination as the HTTP API shows it: without the values of its headers. */
 import { createdAt, updatedAt, wireId, wireName } from "../../../../platform/kinds/identity.ts";
-import type { TelemetryDestination } from "../telemetry-destination.ts";
-import type { TelemetryDestinationRecord } from "../telemetry-destination-wire.ts";
+import type { TelemetryDestination, TelemetryDestinationRecord } from "../telemetry-destination.ts";
 import { canonicalHeader } from "./destination-problems.ts";
 
 /** What came of the requests to a destination. Times are RFC 3339. */

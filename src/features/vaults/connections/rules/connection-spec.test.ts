@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { telemetryCategories } from "../../../../core/model/settings/telemetry.ts";
-import { CreateConnection, UpdateConnection } from "../auth-connection-wire.ts";
+import { CreateConnection, UpdateConnection } from "../auth-connection.ts";
 import { newConnectionSpec, patchConnectionSpec } from "./connection-spec.ts";
 
 const base = { domain: "Shop.Example", profile_name: "alice" };

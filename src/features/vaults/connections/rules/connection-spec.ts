@@ -1,19 +1,20 @@
 /** Requests → a connection's spec (CONNECTION-1 to CONNECTION-3). */
 
-import { mergeTelemetry } from "../../../../core/model/settings/telemetry-merge.ts";
+import { mergeTelemetry } from "../../../../core/model/settings/telemetry.ts";
 import { originProblems } from "../../../../platform/addresses/allowed-origins.ts";
 import { fromWire } from "../../../../platform/kinds/wire.ts";
 import { withoutUndefined } from "../../../../platform/rules/given-fields.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "../../../../platform/rules/problem.ts";
-import { type AuthConnectionSpec, credentialChoice } from "../auth-connection.ts";
 import {
+  type AuthConnectionSpec,
   ConnectionPatch,
   ConnectionRequest,
   type CreateConnection,
+  credentialChoice,
   type LoginRequest,
   LoginSettings,
   type UpdateConnection,
-} from "../auth-connection-wire.ts";
+} from "../auth-connection.ts";
 import { unsupportedProblems } from "./connection-support.ts";
 
 /** `unsupported`: the request is valid, but asks for what this installation can't carry out (CONNECTION-21). */

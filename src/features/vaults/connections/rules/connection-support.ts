@@ -3,8 +3,7 @@
  * checks or renews a login by itself. A value that asks for what happens anyway is accepted. For requests and YAML alike.
  */
 
-import type { Telemetry } from "../../../../core/model/settings/telemetry.ts";
-import { mergeTelemetry } from "../../../../core/model/settings/telemetry-merge.ts";
+import { mergeTelemetry, type Telemetry } from "../../../../core/model/settings/telemetry.ts";
 import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
 import type { AuthConnectionSpec } from "../auth-connection.ts";
 
