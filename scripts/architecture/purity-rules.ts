@@ -26,7 +26,6 @@ export const decisions: readonly string[] = [
   "features/recordings/webm/**",
   "features/sites/judge/judge.ts",
   "features/vaults/fill/choose-targets.ts",
-  "features/vaults/fill/choose-targets.ts",
   "local/kubelet/placement.ts",
 ];
 

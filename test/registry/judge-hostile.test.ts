@@ -6,9 +6,8 @@ import { expect, test } from "vitest";
 /** Runs in a process of its own: a judge that hangs would hang this one for ever. */
 const program = `
 import { targetOf } from "./src/features/sites/rules/target.ts";
-import { builtInRules } from "./src/features/sites/judge/built-in-rules.ts";
 import { createJudge } from "./src/features/sites/judge/judge.ts";
-import { readJudgeRules } from "./src/features/sites/judge/read-rules.ts";
+import { builtInRules, readJudgeRules } from "./src/features/sites/judge/read-rules.ts";
 
 const n = 65536;
 const texts = ["a", "ab", " ", "\\n\\u00a0", "<a ", "\\u2026", "\\u0130", "just a momen", "verify you are ", "*", "^$"].map((piece) =>

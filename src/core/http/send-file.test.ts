@@ -25,8 +25,8 @@ test("a range is read as RFC 9110 says, and one that can't be served is ignored"
   expect(byteRange("bytes=0-", 0)).toBeUndefined();
 });
 
-let stop: () => void;
-afterEach(() => stop());
+let stop: (() => void) | undefined;
+afterEach(() => stop?.());
 
 /** Serves one file; `failure` resolves with the error of sending it. */
 const serve = async (file: Parameters<typeof sendFile>[1]) => {
