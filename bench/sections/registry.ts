@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { targetOf } from "../../src/features/sites/rules/target.ts";
 import { importSites, originOf } from "../../src/features/sites/transfer.ts";
-import { hostileUrls } from "../../test/registry/support/hostile-urls.ts";
+import { hostileUrls } from "../../test/sites/support/hostile-urls.ts";
 import { startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { runInOwnProcess } from "../own-process.ts";
-import type { LookupLoad, LookupTimes } from "../registry/lookup-load.ts";
-import { siteLine } from "../registry/make-sites.ts";
 import type { Bench, Row, Section } from "../section.ts";
+import type { LookupLoad, LookupTimes } from "../sites/lookup-load.ts";
+import { siteLine } from "../sites/make-sites.ts";
 import { type Summary, summarize } from "../statistics.ts";
 
 const sites = 100_000;
 const perSecond = 1000;
-const loadFile = join(import.meta.dirname, "../registry/lookup-load.ts");
+const loadFile = join(import.meta.dirname, "../sites/lookup-load.ts");
 const emptyRoute = join(import.meta.dirname, "../leases/empty-route.ts");
 
 const residentBytes = (pid: number): number =>

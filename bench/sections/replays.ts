@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { filledPool } from "../../test/support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../../test/support/local-stack.ts";
-import { countFrames } from "../../test/support/replay-video.ts";
+import { countFrames } from "../../test/support/recording-video.ts";
 import { goTo, movingPage } from "../moving-page.ts";
 import { cpuSecondsBelow } from "../process-time.ts";
 import type { Bench, Row, Section } from "../section.ts";

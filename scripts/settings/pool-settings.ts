@@ -169,7 +169,7 @@ export const onDemandSettings = {
     takesHold: { browser: "at its start" },
     needs: ["session_outcomes"],
     shownBy: {
-      "test/registry/session-outcomes.slow.test.ts": [
+      "test/sites/session-outcomes.slow.test.ts": [
         "a session with consent adds its first navigation to what is known, and no second one within the hour",
         "nothing is added without consent, by addresses inside, by other settings, or for what nobody knows",
         "an installation that has not turned it on refuses the consent by name, over HTTP and by YAML",

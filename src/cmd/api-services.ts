@@ -11,7 +11,7 @@ import { createSetupClient, type SetupClientDeps } from "../core/leases/agent/se
 import { createEndedLeases } from "../core/leases/ended-leases.ts";
 import { startGrants } from "../core/leases/grants.ts";
 import type { LeaseStore } from "../core/leases/lease-store.ts";
-import { createNamesWhole } from "../core/leases/names-in-use.ts";
+import { createNamesComplete } from "../core/leases/names-in-use.ts";
 import { createReturningBrowsers } from "../core/leases/returning-browsers.ts";
 import { createApiMetrics } from "../core/metrics/api-metrics.ts";
 import { createPoolMetrics, type PoolCounts, type PoolFigures } from "../core/metrics/pool-metrics.ts";
@@ -40,15 +40,15 @@ import { createSessionProfile } from "../features/profiles/session-profile.ts";
 import type { WebProxy } from "../features/proxies/proxy.ts";
 import { createProxyChecks } from "../features/proxies/proxy-checks.ts";
 import { openParentProxy } from "../features/proxies/proxy-secret.ts";
-import { createReplayClient } from "../features/recordings/agent-client.ts";
-import { startReplayCollector } from "../features/recordings/recording-collector.ts";
-import { createReplayStore } from "../features/recordings/recording-store.ts";
-import type { ReplayParts } from "../features/recordings/recordings.ts";
+import { createRecordingClient } from "../features/recordings/agent-client.ts";
+import { startRecordingCollector } from "../features/recordings/recording-collector.ts";
+import { createRecordingStore } from "../features/recordings/recording-store.ts";
+import type { RecordingParts } from "../features/recordings/recordings.ts";
 import { siteAnalysisKind } from "../features/sites/analyses/site-analysis.ts";
 import { startSiteIndex } from "../features/sites/site-index.ts";
 import { createSessionReport, createSiteReports } from "../features/sites/site-reports.ts";
 import { type CollectorDeps, startTelemetryCollector } from "../features/telemetry/collector.ts";
-import { createDestinationJudge } from "../features/telemetry/destinations/rules/destination-problems.ts";
+import { createDestinationFilter } from "../features/telemetry/destinations/rules/destination-problems.ts";
 import { createExportCursors, createExportResults } from "../features/telemetry/export-state.ts";
 import { createExports } from "../features/telemetry/exports.ts";
 import { createSessionWatches } from "../features/telemetry/session-watch.ts";
@@ -148,7 +148,7 @@ const startDeliveries = async (
 };
 
 type TelemetryDeps = Pick<CollectorDeps, "store" | "pools" | "browsers" | "projects" | "config" | "log"> &
-  Pick<ServiceDeps, "destinationJudge" | "exportResults" | "kube" | "secretsKeys" | "metrics"> & {
+  Pick<ServiceDeps, "destinationFilter" | "exportResults" | "kube" | "secretsKeys" | "metrics"> & {
     replica: string;
     streams: AgentStreams;
   };
@@ -181,19 +181,19 @@ const startTelemetry = async (
   return { events, collector, watches: createSessionWatches({ ...deps, events, claims }) };
 };
 
-type ReplayDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "blobs" | "config" | "log"> &
+type RecordingDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "blobs" | "config" | "log"> &
   Pick<ServiceDeps, "agentTokens" | "agentKeys" | "agentStreams"> & { redis: RedisConnection; replica: string };
 
 /** Starts to collect recordings, until `stack` is disposed of. */
-const startReplays = (
-  { redis, replica, agentTokens, agentKeys, agentStreams, ...deps }: ReplayDeps,
+const startRecordings = (
+  { redis, replica, agentTokens, agentKeys, agentStreams, ...deps }: RecordingDeps,
   stack: AsyncDisposableStack,
-): ReplayParts => {
-  const client = createReplayClient({ tokens: agentTokens, keys: agentKeys }, agentStreams);
+): RecordingParts => {
+  const client = createRecordingClient({ tokens: agentTokens, keys: agentKeys }, agentStreams);
   stack.defer(() => client.close());
-  const records = createReplayStore(redis);
+  const records = createRecordingStore(redis);
   const claims = createCollectClaims(redis, replica, "replays");
-  const collector = startReplayCollector({ ...deps, records, client, claims });
+  const collector = startRecordingCollector({ ...deps, records, client, claims });
   stack.defer(() => collector.stop());
   return { records, client, collector };
 };
@@ -232,7 +232,7 @@ export const startServices = async (
   const namespace = config.systemNamespace;
   const secretsKeys = readSecretsKeys(config.secretsKeyFile);
   const proxyProvider = readProxyProvider(config);
-  const analysisSettings = readAnalysisSettings(config.registry.analysesFile);
+  const analysisSettings = readAnalysisSettings(config.sites.analysesFile);
   const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
       await ensureNamespace(kube, namespace);
@@ -251,8 +251,8 @@ export const startServices = async (
   const agentClients = openAgentClients({ tokens: agentTokens, keys: agentKeys }, stack);
   const { agents, agentStreams } = agentClients;
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
-  const replicaId = `${config.replica}-${randomUUID()}`;
-  const grants = startGrants({ subscriber: ofGrants, store, replicaId, log });
+  const replica = `${config.replica}-${randomUUID()}`;
+  const grants = startGrants({ subscriber: ofGrants, store, replicaId: replica, log });
   stack.defer(() => grants.close());
   const returningBrowsers = createReturningBrowsers({ store, agents, log });
   const requestKube = kubeForRequests(kube, config.limits.objectsPerProject);
@@ -268,17 +268,13 @@ export const startServices = async (
     kube: requestKube,
     secretsKeys,
     exportResults: createExportResults(redis),
-    destinationJudge: createDestinationJudge(config.privateDestinations),
+    destinationFilter: createDestinationFilter(config.privateDestinations),
     metrics: apiMetrics,
     log,
   };
-  const telemetry = await startTelemetry(
-    { ...caches, ...exporting, streams: agentStreams, replica: replicaId },
-    stack,
-    signal,
-  );
+  const telemetry = await startTelemetry({ ...caches, ...exporting, streams: agentStreams, replica }, stack, signal);
   const agentParts = { agentTokens, agentKeys, agentStreams };
-  const replays = startReplays({ ...caches, ...exporting, ...agentParts, blobs, redis, replica: replicaId }, stack);
+  const recordings = startRecordings({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
   const services: ServiceDeps = {
     ...caches,
     ...exporting,
@@ -289,7 +285,7 @@ export const startServices = async (
     contents,
     organizationUse: () => countObjects(requestKube),
     endedLeases: createEndedLeases(redis),
-    namesWhole: createNamesWhole(redis),
+    namesComplete: createNamesComplete(redis),
     ...agentClients,
     grants,
     returningBrowsers,
@@ -302,7 +298,7 @@ export const startServices = async (
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
     telemetry,
-    replays,
+    recordings,
     blobs,
     proxyProvider,
     analysisSettings,

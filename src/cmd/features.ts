@@ -18,13 +18,13 @@ import { recordings } from "../features/recordings/feature.ts";
 import { sites } from "../features/sites/feature.ts";
 import { telemetry } from "../features/telemetry/feature.ts";
 import { vaults } from "../features/vaults/feature.ts";
-import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import type { AnyKind } from "../platform/kinds/kind.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 
 /** What the rounds of their controllers need. */
-export type ControllerParts = { blobs: BlobStore; proxyProvider: ProxyProvider; destinationJudge: NetworkJudge };
+export type ControllerParts = { blobs: BlobStore; proxyProvider: ProxyProvider; destinationFilter: NetworkFilter };
 
 /** In the order of the documentation. What is made of the objects of another feature comes after it. */
 export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [

@@ -1,7 +1,7 @@
 /**
  * `browserpool local`: everything on one machine, started in this order and stopped in the reverse one:
  *
- *   data directory (lock, leftovers) ──► etcd, kube-apiserver, Redis ──► CRDs, default project, key ──► process node
+ *   data directory (lock, leftovers) ──► etcd, kube-apiserver, Redis ──► CRDs, default project, key ──► local kubelet
  *   ──► operator ──► api ──► local.json and the banner
  */
 import { mkdir, rm, symlink } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { startControlPlane } from "../local/control-plane.ts";
 import { lockDataDir } from "../local/data-dir-lock.ts";
 import { freePort } from "../local/free-port.ts";
 import { crdsSettled, installCrds } from "../local/install-crds.ts";
-import { startProcessNode } from "../local/kubelet/local-kubelet.ts";
+import { startLocalKubelet } from "../local/kubelet/local-kubelet.ts";
 import { endLeftovers } from "../local/leftovers.ts";
 import { localFeatures, mayGetNamespaces } from "../local/local-features.ts";
 import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
@@ -114,10 +114,10 @@ const agentEnvironment = (
   ...(programs.ffmpeg && { BROWSERPOOL_FFMPEG: programs.ffmpeg }),
 });
 
-/** Creates the objects that `api`, `operator` and the process node need at their start. */
+/** Creates the objects that `api`, `operator` and the local kubelet need at their start. */
 const prepareCluster = async (kube: Kube, config: Config): Promise<void> => {
   const labels = { "browserpool.dev/project": config.defaultProject };
-  const trials = readAnalysisSettings(config.registry.analysesFile)?.namespace;
+  const trials = readAnalysisSettings(config.sites.analysesFile)?.namespace;
   await Promise.all([
     installCrds(kube),
     ensureNamespace(kube, config.systemNamespace),
@@ -162,7 +162,7 @@ const startAll = async (
   stack.defer(() => kube.close());
   await prepareCluster(kube, config);
   const apiKey = await localApiKey({ dataDir, kube, namespace: config.systemNamespace });
-  const node = await startProcessNode({ kube, dataDir, agentCommand, agentEnv, log });
+  const node = await startLocalKubelet({ kube, dataDir, agentCommand, agentEnv, log });
   stack.defer(() => node.stop());
   const operator = await startOperator({ config, kubeconfigPath, signal }, logFor("operator"));
   stack.defer(() => operator.stop());

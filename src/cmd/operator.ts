@@ -11,10 +11,10 @@ import { createNamesInUse } from "../core/leases/names-in-use.ts";
 import { createRepairStore } from "../core/leases/repair-store.ts";
 import { createOperatorMetrics } from "../core/metrics/operator-metrics.ts";
 import { runOnDemandController, runPoolController } from "../core/pools/controller.ts";
+import { createAcceptedSessions } from "../core/pools/observe/accepted-sessions.ts";
 import { startEndingSavers } from "../core/pools/observe/ending-savers.ts";
 import { startNodes } from "../core/pools/observe/nodes.ts";
 import { startReferences } from "../core/pools/observe/references.ts";
-import { createSessionBook } from "../core/pools/observe/session-book.ts";
 import { startSessionCaps } from "../core/pools/observe/session-caps.ts";
 import { readPodTemplate } from "../core/pools/pod/read-pod-template.ts";
 import { runProjectController } from "../core/projects/controller.ts";
@@ -35,8 +35,8 @@ import { runSiteConfigController } from "../features/sites/configs/controller.ts
 import { runSessionOutcomesController } from "../features/sites/outcomes/controller.ts";
 import { createSessionReport, createSiteReports } from "../features/sites/site-reports.ts";
 import { originOf } from "../features/sites/transfer.ts";
-import { createDestinationJudge } from "../features/telemetry/destinations/rules/destination-problems.ts";
-import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
+import { createDestinationFilter } from "../features/telemetry/destinations/rules/destination-problems.ts";
+import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
 import type { Logger } from "../platform/base/log.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import { connectKube } from "../platform/kube/client.ts";
@@ -108,14 +108,14 @@ type Work = Omit<
   | "saves"
   | "savers"
   | "gate"
-  | "book"
+  | "acceptedSessions"
   | "log"
 > & {
   config: Config;
   blobs: BlobStore;
   projectObjects: ProjectObjects | undefined;
   proxyProvider: ProxyProvider;
-  destinationJudge: NetworkJudge;
+  destinationFilter: NetworkFilter;
   privateKey: KeyObject;
   analyses: AnalysisParts | undefined;
   /** The name under which outcomes of sessions count; undefined: none does. */
@@ -130,7 +130,7 @@ const lead = async (
     blobs,
     projectObjects,
     proxyProvider,
-    destinationJudge,
+    destinationFilter,
     privateKey,
     analyses,
     outcomesOrigin: origin,
@@ -170,13 +170,13 @@ const lead = async (
       agents,
       subscriber,
       gate: projectObjects ? gate : openGate,
-      book: createSessionBook({ limits, caps, setAside: analyses?.settings.namespace }),
+      acceptedSessions: createAcceptedSessions({ limits, caps, setAside: analyses?.settings.namespace }),
     };
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
-      runObjectControllers({ controllers, parts: { blobs, proxyProvider, destinationJudge }, kube, meter, log }, lead),
-      runSiteConfigController({ kube, rules: config.registry, meter, log }, lead),
+      runObjectControllers({ controllers, parts: { blobs, proxyProvider, destinationFilter }, kube, meter, log }, lead),
+      runSiteConfigController({ kube, rules: config.sites, meter, log }, lead),
       runSiteAnalysisController({
         kube,
         blobs,
@@ -252,7 +252,7 @@ const start = async (
     ...stores,
     projectObjects,
     proxyProvider,
-    destinationJudge: createDestinationJudge(config.privateDestinations),
+    destinationFilter: createDestinationFilter(config.privateDestinations),
     podSettings,
     noteProfileUse,
     reportOf: createSessionReport(kube),

@@ -35,10 +35,10 @@ export type AnalysisParts = Pick<
  * a proxy that the provider can't give, and one where browsers can't be kept from private addresses.
  */
 export const readAnalyses = async (
-  { registry, systemNamespace, browserFeatures }: Config,
+  { sites, systemNamespace, browserFeatures }: Config,
   { kube, proxyProvider }: { kube: Kube; proxyProvider: ProxyProvider },
 ): Promise<AnalysisParts | undefined> => {
-  const settings = readAnalysisSettings(registry.analysesFile);
+  const settings = readAnalysisSettings(sites.analysesFile);
   if (!settings) return undefined;
   if (!browserFeatures.includes("network"))
     throw new Error("BROWSERPOOL_ANALYSES_FILE: sites are analyzed only where browsers have network rules");
@@ -47,11 +47,11 @@ export const readAnalyses = async (
       ({ path, message }) => `proxies.${[index, ...path].join(".")}: ${message}`,
     ),
   );
-  if (unsupported !== undefined) throw new Error(`${registry.analysesFile}: ${unsupported}`);
+  if (unsupported !== undefined) throw new Error(`${sites.analysesFile}: ${unsupported}`);
   const own = settings.rulesFile === undefined ? undefined : readFileSync(settings.rulesFile, "utf8");
   const rules = readJudgeRules({ builtIn: builtInRules, own });
   const { builtIn, own: ownVersion } = rules.versions;
-  const { minTrials, minRate } = registry;
+  const { minTrials, minRate } = sites;
   return {
     settings,
     rules: { minTrials, minRate },

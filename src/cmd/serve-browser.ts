@@ -14,9 +14,9 @@ import { createLiveView } from "../features/live-view/agent/live-view.ts";
 import { createLeaseLogs, type LeaseLogs } from "../features/logs/agent/lease-logs.ts";
 import { logRoutes } from "../features/logs/agent/log-routes.ts";
 import { createProfileSave, type ProfileSave } from "../features/profiles/agent/save-profile.ts";
-import { replayRoutes } from "../features/recordings/agent/recording-routes.ts";
-import { createReplays, type Replays } from "../features/recordings/agent/recordings.ts";
-import { startObserving } from "../features/sites/agent/start-observing.ts";
+import { recordingRoutes } from "../features/recordings/agent/recording-routes.ts";
+import { createRecordings, type Recordings } from "../features/recordings/agent/recordings.ts";
+import { startOutcomes } from "../features/sites/agent/start-outcomes.ts";
 import { createSessionTelemetry } from "../features/telemetry/agent/session-telemetry.ts";
 import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts";
 import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
@@ -57,7 +57,7 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
 
 type Serving = AgentLogs & {
   leases: LeaseKeeper;
-  replays: Replays;
+  recordings: Recordings;
   server: AgentServer;
   config: AgentConfig;
   saving: ProfileSave | undefined;
@@ -67,7 +67,7 @@ type Serving = AgentLogs & {
 /** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
 const endInOrder = async ({
   leases,
-  replays,
+  recordings,
   server,
   config,
   saving,
@@ -81,7 +81,7 @@ const endInOrder = async ({
   const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
   // The caller that ended the lease must get its answer.
   if (why === "lease over" && !saving) {
-    await replays.settled();
+    await recordings.settled();
     await server.finish();
   }
   return isHeld && why === "out of time"
@@ -108,9 +108,9 @@ export const serveBrowser = async (
   const over = Promise.withResolvers<keyof typeof leaseOver>();
   let ended: LeaseEnd | undefined;
   const fills = createFillTimes();
-  const observe = startObserving({ config, received, browser, log });
+  const observe = startOutcomes({ config, received, browser, log });
   const telemetry = createSessionTelemetry({ base: config.browser.telemetry, browser, shown: fills, log });
-  const replays = createReplays({
+  const recordings = createRecordings({
     ffmpeg: config.programs.ffmpeg,
     dataDir: config.dataDir,
     usualSize: config.browser.viewport ?? usualSize,
@@ -125,7 +125,7 @@ export const serveBrowser = async (
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, replays],
+    followers: [telemetry, logs, recordings],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -146,7 +146,7 @@ export const serveBrowser = async (
       ...saving?.routes,
       ...telemetryRoutes({ leases, telemetry, agentKey: config.agentKey }),
       ...logRoutes({ leases, logs }),
-      ...replayRoutes({ leases, replays, agentKey: config.agentKey }),
+      ...recordingRoutes({ leases, recordings, agentKey: config.agentKey }),
     },
     ...(saving && { ended: () => ended }),
     log,
@@ -155,7 +155,7 @@ export const serveBrowser = async (
   const end = await Promise.race([
     browser.ended,
     over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
-    whenAborted(signals.asked).then(() => endInOrder({ leases, replays, server, config, saving, signals, log })),
+    whenAborted(signals.asked).then(() => endInOrder({ leases, recordings, server, config, saving, signals, log })),
   ]);
   const isUsed = leases.isUsed();
   if (end.reason === "browser_crashed")
@@ -163,7 +163,7 @@ export const serveBrowser = async (
   leases.close();
   ended = LeaseEnd.safeParse(end.reason).data;
   if (saving && ended) await saving.run(browser, isUsed, signals.atOnce);
-  await replays.settled();
+  await recordings.settled();
   // Streams of the lease have its last events and lines still to send.
   await server.finish();
   server.close();

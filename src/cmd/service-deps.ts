@@ -8,7 +8,7 @@ import type { SetupClient } from "../core/leases/agent/setup-client.ts";
 import type { EndedLeases } from "../core/leases/ended-leases.ts";
 import type { Grants } from "../core/leases/grants.ts";
 import type { LeaseStore } from "../core/leases/lease-store.ts";
-import type { NamesWhole } from "../core/leases/names-in-use.ts";
+import type { NamesComplete } from "../core/leases/names-in-use.ts";
 import type { ReturningBrowsers } from "../core/leases/returning-browsers.ts";
 import type { ApiMetrics } from "../core/metrics/api-metrics.ts";
 import type { Browser } from "../core/model/browsers/browser.ts";
@@ -29,7 +29,7 @@ import type { SessionProfile } from "../core/sessions/session-answer.ts";
 import type { Referents } from "../core/setups/referents.ts";
 import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
-import type { ReplayParts } from "../features/recordings/recordings.ts";
+import type { RecordingParts } from "../features/recordings/recordings.ts";
 import type { SiteAnalysis } from "../features/sites/analyses/site-analysis.ts";
 import type { AnalysisSettings } from "../features/sites/rules/analysis-settings.ts";
 import type { SiteIndex } from "../features/sites/site-index.ts";
@@ -37,7 +37,7 @@ import type { SiteReports } from "../features/sites/site-reports.ts";
 import type { ExportResults } from "../features/telemetry/export-state.ts";
 import type { TelemetryParts } from "../features/telemetry/telemetry-store.ts";
 import type { ItemEvents } from "../features/vaults/items/item-events.ts";
-import type { NetworkJudge } from "../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
 import type { Logger } from "../platform/base/log.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import type { Kube } from "../platform/kube/client.ts";
@@ -83,14 +83,14 @@ export type ServiceDeps = {
   setupClient: SetupClient;
   agentStreams: AgentStreams;
   names: SessionNames;
-  namesWhole: NamesWhole;
+  namesComplete: NamesComplete;
   locks: Locks;
   sessionRoom: SessionRoom;
   itemEvents: ItemEvents;
   /** What came of the requests to telemetry destinations. */
   exportResults: ExportResults;
   telemetry: TelemetryParts;
-  replays: ReplayParts;
+  recordings: RecordingParts;
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
   /** Encrypt the contents of the Secrets of credentials, proxies and telemetry destinations. */
@@ -101,7 +101,7 @@ export type ServiceDeps = {
   referents: Referents;
   sessionProfile: SessionProfile;
   /** Of the endpoints of telemetry destinations. */
-  destinationJudge: NetworkJudge;
+  destinationFilter: NetworkFilter;
   /** Signs sessions' tokens (src/core/protocol/session-token.ts). */
   signingKey: KeyObject;
   /** The public half of `signingKey`. */

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { observeSession } from "../../src/features/sites/agent/observe-session.ts";
+import { followSessionOutcome } from "../../src/features/sites/agent/session-outcome.ts";
 
 /** A browser with one page, which begins to navigate and then tells events that CDP does not have. */
 const startRubbishBrowser = async (events: object[]): Promise<WebSocketServer> => {
@@ -30,7 +30,7 @@ const observe = async (server: WebSocketServer): Promise<void> => {
   const { port } = server.address() as AddressInfo;
   const place = { at: { host: "127.0.0.1", port }, path: "/" };
   const options = { place, ignored: [], isProxied: false, exampleAddress: undefined, note: () => undefined };
-  await observeSession(options, AbortSignal.timeout(20_000));
+  await followSessionOutcome(options, AbortSignal.timeout(20_000));
 };
 const close = (server: WebSocketServer): void => {
   for (const client of server.clients) client.terminate();

@@ -18,8 +18,8 @@ import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/ses
 import { type CaptureChange, type MaskValues, telemetryPath } from "../../src/core/protocol/telemetry-api.ts";
 import { type LogSource, logPath } from "../../src/features/logs/agent/api.ts";
 import { createProfileClient } from "../../src/features/profiles/profile-client.ts";
-import type { StartReplay } from "../../src/features/recordings/agent/api.ts";
-import { createReplayClient } from "../../src/features/recordings/agent-client.ts";
+import type { StartRecording } from "../../src/features/recordings/agent/api.ts";
+import { createRecordingClient } from "../../src/features/recordings/agent-client.ts";
 import { devToolsOf } from "../../src/features/vaults/fill/attached-browser.ts";
 import { probeOf, startReadinessProbe } from "../../src/local/kubelet/readiness-probe.ts";
 import { splitHostPort } from "../../src/platform/base/host-port.ts";
@@ -125,7 +125,7 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
   const agents = createAgentClient(deps);
   const setups = createSetupClient(deps);
   const streams = createAgentStreams(deps);
-  const replays = createReplayClient(deps, streams);
+  const replays = createRecordingClient(deps, streams);
   const profiles = createProfileClient(deps);
   for (const client of [agents, setups, streams, replays, profiles]) stack.defer(() => client.close());
   const signal = AbortSignal.timeout(60_000);
@@ -155,7 +155,7 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
       ),
     telemetry: (place: { session: string; after: number }, played) => stream(telemetryPath(place), played),
     logs: (place: { session: string; source: LogSource; follow: boolean }, played) => stream(logPath(place), played),
-    "replay.start": ({ id, wanted }: { id: string; wanted: StartReplay }, played) =>
+    "replay.start": ({ id, wanted }: { id: string; wanted: StartRecording }, played) =>
       replays.start(placeOf(played), id, wanted),
     "replay.stop": (_, played) => replays.stop(placeOf(played), recording),
     "replay.stored": (_, played) => replays.stored(placeOf(played), recording),

@@ -21,10 +21,10 @@ import { createAgentTokens, createAgentTokenVerifier } from "../../src/core/prot
 import { openBytes, openStream } from "../../src/core/protocol/sealed-bytes.ts";
 import {
   signLiveViewToken,
-  signReplayToken,
+  signRecordingToken,
   signSessionToken,
   verifyLiveViewToken,
-  verifyReplayToken,
+  verifyRecordingToken,
   verifySessionToken,
 } from "../../src/core/protocol/session-token.ts";
 import { createSetupRequests, SetupRequest } from "../../src/core/setups/setup-requests.ts";
@@ -63,13 +63,13 @@ describe("keys, tokens and seals", () => {
 
   test("tokens of a session, of its live view and of a recording", async () => {
     const claims = { sessionId: session, poolUid: "pool-uid" };
-    const { sessionToken, liveViewToken, replayToken } = recorded;
+    const { sessionToken, liveViewToken, recordingToken } = recorded;
     expect(signSessionToken(signingKey, claims)).toBe(sessionToken);
     expect(signLiveViewToken(signingKey, { ...claims, readOnly: true })).toBe(liveViewToken);
-    expect(signReplayToken(signingKey, { ...claims, replayId: "recording1" })).toBe(replayToken);
+    expect(signRecordingToken(signingKey, { ...claims, recordingId: "recording1" })).toBe(recordingToken);
     expect(await verifySessionToken(verifyKey, sessionToken)).toEqual(claims);
     expect(await verifyLiveViewToken(signingKey, liveViewToken)).toEqual({ ...claims, readOnly: true });
-    expect(await verifyReplayToken(verifyKey, replayToken)).toEqual({ ...claims, replayId: "recording1" });
+    expect(await verifyRecordingToken(verifyKey, recordingToken)).toEqual({ ...claims, recordingId: "recording1" });
   });
 
   test("sealed bytes and streams are opened", async () => {

@@ -3,11 +3,11 @@ import { basename } from "node:path";
 import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
 import { createLeaseStore } from "../../src/core/leases/lease-store.ts";
 import { createLeavingMarks } from "../../src/core/leases/leaving-marks.ts";
-import { createNamesInUse, createNamesWhole } from "../../src/core/leases/names-in-use.ts";
+import { createNamesComplete, createNamesInUse } from "../../src/core/leases/names-in-use.ts";
 import { createRepairStore } from "../../src/core/leases/repair-store.ts";
 import { createSessionNames } from "../../src/core/reservations/session-names.ts";
 import { createSessionRoom } from "../../src/core/reservations/session-room.ts";
-import { createReplayStore } from "../../src/features/recordings/recording-store.ts";
+import { createRecordingStore } from "../../src/features/recordings/recording-store.ts";
 import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";
 import { createItemEvents } from "../../src/features/vaults/items/item-events.ts";
 import { createCollectClaims } from "../../src/platform/redis/collect-claims.ts";
@@ -20,16 +20,16 @@ import { scriptNames, scriptOf } from "./script-examples.ts";
 type Method = (...args: never[]) => unknown;
 
 const storesOn = (redis: RedisConnection): Record<string, Record<string, unknown>> => {
-  const namesWhole = createNamesWhole(redis);
+  const namesComplete = createNamesComplete(redis);
   return {
     leases: createLeaseStore(redis),
     repairs: createRepairStore(redis),
     namesInUse: { ask: createNamesInUse(redis) },
-    namesWhole: {
-      check: async (project: string) => (await namesWhole.check(project)).isWhole,
+    namesComplete: {
+      check: async (project: string) => (await namesComplete.check(project)).isComplete,
       async confirm(project: string) {
-        const check = await namesWhole.check(project);
-        if (!check.isWhole) await check.confirm();
+        const check = await namesComplete.check(project);
+        if (!check.isComplete) await check.confirm();
       },
     },
     leavingMarks: createLeavingMarks(redis),
@@ -43,7 +43,7 @@ const storesOn = (redis: RedisConnection): Record<string, Record<string, unknown
       read: (item: string) => createItemEvents(redis).read(item, { limit: 10, waitMs: 0 }, AbortSignal.timeout(10_000)),
     },
     locks: { hold: (what: string[]) => createLocks(redis).hold(what, async () => "done") },
-    replays: createReplayStore(redis),
+    replays: createRecordingStore(redis),
     telemetry: createTelemetryStore(redis),
   };
 };

@@ -165,7 +165,7 @@ describe("a session's line", () => {
   });
 
   // AUDIT-1
-  test("tells a kept answer from a new one, and a caller that hung up from one that was served", async () => {
+  test("tells an idempotent answer from a new one, and a caller that hung up from one that was served", async () => {
     const { id } = await emptyPool(stack.kernel);
     const acquire = { method: "post", path: `/browser_pools/${id}/acquire`, body: { acquire_timeout_seconds: 0 } };
     const headers = { "idempotency-key": newId() };

@@ -199,7 +199,7 @@ describe("a session's URLs", () => {
   });
 
   // AUTH-13, HTTP-21
-  test("are not in a kept answer for a key that has lost the permission", async () => {
+  test("are not in an idempotent answer for a key that has lost the permission", async () => {
     const { id: pool } = await filledPool(stack.kernel);
     const { id, key } = await keyWith(["browsers:use"]);
     const acquire = {

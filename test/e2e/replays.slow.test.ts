@@ -12,7 +12,7 @@ import { docExamples } from "../support/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { upgrade } from "../support/raw-http.ts";
-import { countFrames, playIn } from "../support/replay-video.ts";
+import { countFrames, playIn } from "../support/recording-video.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../support/view-page.ts";
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { newId } from "../../src/core/objects/new-id.ts";
-import { signLiveViewToken, signReplayToken } from "../../src/core/protocol/session-token.ts";
-import type { ReplayRecord } from "../../src/features/recordings/recording-store.ts";
+import { signLiveViewToken, signRecordingToken } from "../../src/core/protocol/session-token.ts";
+import type { StoredRecording } from "../../src/features/recordings/recording-store.ts";
 import { type ApiWithLeases, startApiWithLeases } from "../org/api-with-leases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HeldSession, holdSession } from "../support/held-session.ts";
@@ -42,18 +42,18 @@ const holdSessions = ({ wait }: Hold): void => {
     api.services.store = store;
   });
 };
-const holdReplays = ({ wait }: Hold, record: ReplayRecord): void => {
-  const { replays } = api.services;
+const holdRecordings = ({ wait }: Hold, record: StoredRecording): void => {
+  const { recordings } = api.services;
   const records = {
-    ...replays.records,
+    ...recordings.records,
     async get() {
       await wait();
       return record;
     },
   };
-  api.services.replays = { ...replays, records };
+  api.services.recordings = { ...recordings, records };
   onTestFinished(() => {
-    api.services.replays = replays;
+    api.services.recordings = recordings;
   });
 };
 
@@ -71,8 +71,8 @@ const paths: Record<string, (asked: Asked) => string> = {
   },
   "a recording"({ session, poolUid, hold }) {
     const id = newId();
-    holdReplays(hold, { id, session, poolUid, projectId: api.defaultProject, ...times });
-    return `replays/${id}?jwt=${signReplayToken(api.services.signingKey, { sessionId: session, poolUid, replayId: id })}`;
+    holdRecordings(hold, { id, session, poolUid, projectId: api.defaultProject, ...times });
+    return `replays/${id}?jwt=${signRecordingToken(api.services.signingKey, { sessionId: session, poolUid, recordingId: id })}`;
   },
 };
 

@@ -104,7 +104,7 @@ test("the name of an ended session goes, and a live one's stays, whatever fails 
       kube: { list: () => now.parts.kube.list() as never },
       names: { page: (...asked) => now.parts.names.page(...asked), free: (...asked) => now.parts.names.free(...asked) },
       namesInUse: (...asked) => now.parts.inUse.of(...asked),
-      book: { uids: () => new Set([poolUid]), synced: async () => undefined },
+      acceptedSessions: { uids: () => new Set([poolUid]), synced: async () => undefined },
       log: silent,
       check: () => undefined,
     });

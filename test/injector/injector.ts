@@ -39,7 +39,7 @@ export const serviceFailures = {
   store: away("Redis"),
   endedLeases: away("Redis"),
   names: away("Redis"),
-  namesWhole: away("Redis"),
+  namesComplete: away("Redis"),
   locks: away("Redis"),
   sessionRoom: away("Redis"),
   itemEvents: away("Redis"),

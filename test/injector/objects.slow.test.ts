@@ -12,7 +12,7 @@ import { type RoundDeps, reconcileObject } from "../../src/core/reconcile/object
 import { archiveKey, extensionKind, uploadUntilAnnotation } from "../../src/features/extensions/extension.ts";
 import { emptyProfileStatus, profileBlobKey, profileKind } from "../../src/features/profiles/profile.ts";
 import { ownProxySecretName, proxyKind } from "../../src/features/proxies/proxy.ts";
-import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
+import { createDestinationFilter } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import {
   ownDestinationSecretName,
   telemetryDestinationKind,
@@ -73,7 +73,7 @@ beforeAll(async () => {
     caches: { of: ({ kind }) => copies[nameOf(kind)] as never },
     lead: { check: () => undefined },
     proxyProvider: {},
-    destinationJudge: createDestinationJudge([]),
+    destinationFilter: createDestinationFilter([]),
     now: Date.now,
   };
 });

@@ -10,16 +10,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Config } from "../../src/core/config/config.ts";
 import { AgentStreamBroken } from "../../src/core/leases/agent/agent-stream.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import type { ReplayClient, ReplayPiece } from "../../src/features/recordings/agent-client.ts";
-import { collectReplay } from "../../src/features/recordings/collect-recording.ts";
-import { openReplay } from "../../src/features/recordings/open-recording.ts";
-import { createReplayStore } from "../../src/features/recordings/recording-store.ts";
+import type { RecordingClient, RecordingPiece } from "../../src/features/recordings/agent-client.ts";
+import { collectRecording } from "../../src/features/recordings/collect-recording.ts";
+import { openRecording } from "../../src/features/recordings/open-recording.ts";
+import { createRecordingStore } from "../../src/features/recordings/recording-store.ts";
 import { claimName } from "../../src/features/recordings/recordings.ts";
 import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
 import { openFolderStore } from "../../src/platform/blobs/folder-store.ts";
-import { replayRoomKey } from "../../src/platform/redis/keys.ts";
+import { recordingRoomKey } from "../../src/platform/redis/keys.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
-import { agentVideo } from "../support/replay-video.ts";
+import { agentVideo } from "../support/recording-video.ts";
 import { serviceFailures, tryEveryFault } from "./injector.ts";
 
 let lease: LeaseParts;
@@ -57,7 +57,7 @@ const begin = async (): Promise<Recording> => {
     pool: { id: "pool", uid: poolUid },
   });
   expect(await lease.store.take(poolUid, { session, channel: "none", request })).toMatchObject({ kind: "granted" });
-  const records = createReplayStore(lease.redis);
+  const records = createRecordingStore(lease.redis);
   await records.reserve({ id, projectId }, { bytes: mostBytes, ms: 60_000 }, { bytes: mostBytes, count: 1 });
   const startedMs = Date.now();
   await records.put({ id, session, poolUid, projectId, startedMs, goesMs: startedMs + 600_000, mostBytes });
@@ -67,9 +67,9 @@ const begin = async (): Promise<Recording> => {
 const pieceBytes = 100_000;
 
 /** The agent's end: the lease ends in the middle of the first stream, and the connection breaks then. */
-const agentOf = ({ session, poolUid }: Recording): Pick<ReplayClient, "read" | "stored"> => {
+const agentOf = ({ session, poolUid }: Recording): Pick<RecordingClient, "read" | "stored"> => {
   let isHeld = true;
-  const piecesAfter = async function* (after: number): AsyncGenerator<ReplayPiece> {
+  const piecesAfter = async function* (after: number): AsyncGenerator<RecordingPiece> {
     for (let at = after; at < file.length; at += pieceBytes) {
       if (isHeld && at > file.length / 2) {
         isHeld = false;
@@ -87,16 +87,16 @@ const agentOf = ({ session, poolUid }: Recording): Pick<ReplayClient, "read" | "
 };
 
 /** The agent of the recording that is collected now. */
-let agent: Pick<ReplayClient, "read" | "stored">;
+let agent: Pick<RecordingClient, "read" | "stored">;
 
 /** Parts of a replica whose calls go outside. */
 const outside = () => ({
   store: lease.store,
-  records: createReplayStore(lease.redis),
+  records: createRecordingStore(lease.redis),
   blobs,
   client: {
-    read: (...asked: Parameters<ReplayClient["read"]>) => agent.read(...asked),
-    stored: (...asked: Parameters<ReplayClient["stored"]>) => agent.stored(...asked),
+    read: (...asked: Parameters<RecordingClient["read"]>) => agent.read(...asked),
+    stored: (...asked: Parameters<RecordingClient["stored"]>) => agent.stored(...asked),
   },
 });
 type Outside = ReturnType<typeof outside>;
@@ -104,9 +104,9 @@ type Outside = ReturnType<typeof outside>;
 /** One replica collects the recording, until it is stored or `signal` fires. */
 const collect = ({ session, poolUid, id }: Recording, parts: Outside, signal: AbortSignal): Promise<void> => {
   const none = { list: () => [] };
-  const config = { keptReplays: { seconds: 600, bytesPerProject: mostBytes } } as Config;
+  const config = { keptRecordings: { seconds: 600, bytesPerProject: mostBytes } } as Config;
   const deps = { ...parts, config, pools: none, browsers: none, log: silent };
-  return collectReplay({ session: claimName(session, id), poolUid }, deps as never, signal);
+  return collectRecording({ session: claimName(session, id), poolUid }, deps as never, signal);
 };
 
 // REPLAY-6
@@ -130,11 +130,11 @@ test("the video is stored once and whole, and takes the room that it has, whatev
       const record = await outside().records.get(poolUid, session, id);
       if (!record) throw new Error("the recording is lost");
       expect(record.finished).toMatchObject({ why: "lease_over" });
-      const { bytes, read } = openReplay(record, { blobs });
+      const { bytes, read } = openRecording(record, { blobs });
       const video = await buffer(read({ start: 0, end: bytes }, new AbortController().signal));
       whole ??= video;
       expect(video.equals(whole), "the same video as without faults").toBe(true);
-      expect(await lease.redis.hgetall(replayRoomKey(projectId))).toEqual({ [id]: `${record.goesMs}:${bytes}` });
+      expect(await lease.redis.hgetall(recordingRoomKey(projectId))).toEqual({ [id]: `${record.goesMs}:${bytes}` });
     },
   });
   expect(calls).toEqual(expect.arrayContaining(["blobs.put", "records.finish", "client.read", "client.stored"]));

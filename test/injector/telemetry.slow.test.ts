@@ -6,7 +6,6 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSlots } from "../../src/core/collecting/slots.ts";
 import type { AgentStreams } from "../../src/core/leases/agent/agent-stream.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { collectSession } from "../../src/features/telemetry/collect-session.ts";
@@ -14,6 +13,7 @@ import { createExportCursors } from "../../src/features/telemetry/export-state.t
 import { createExports } from "../../src/features/telemetry/exports.ts";
 import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";
 import { listeningPort } from "../../src/platform/base/listening-port.ts";
+import { createSemaphore } from "../../src/platform/base/semaphore.ts";
 import { createResolveName } from "../../src/platform/net/resolve-name.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
 import { startVaultParts, type VaultParts } from "../vault/vault-parts.ts";
@@ -115,7 +115,7 @@ const collect = async ({ session, poolUid }: Session, parts: Outside, signal: Ab
   const onDropped = (count: number, reason: string): void => expect.unreachable(`${count} dropped: ${reason}`);
   const resolve = createResolveName();
   const exports = createExports({ ...services, ...parts, resolve, now: Date.now, onDropped });
-  const deps = { ...services, ...parts, exports, slots: createSlots(1), isTight: () => false };
+  const deps = { ...services, ...parts, exports, batches: createSemaphore(1), isTight: () => false };
   await collectSession({ session, poolUid }, deps, signal);
 };
 

@@ -67,9 +67,9 @@ const kubeconfig = async (cluster: object, user?: object): Promise<string> => {
 
 type Seen = { authorization?: string; certificate?: string; name: string | false };
 
-/** What the server is shown by the proof of the kubeconfig as it stands now. */
+/** What the server is shown by the credentials of the kubeconfig as it stands now. */
 const shownBy = async (access: ReturnType<typeof openAccess>): Promise<Seen> => {
-  const { server: base, headers, dispatcher } = await access.prove();
+  const { server: base, headers, dispatcher } = await access.authenticate();
   const { body } = await request(base, { headers, ...(dispatcher && { dispatcher }) });
   return (await body.json()) as Seen;
 };
@@ -123,8 +123,8 @@ test("tokens and certificates in files, relative to the kubeconfig, are those th
     expect(await shownBy(access)).toMatchObject({ authorization: "Bearer one", certificate: fingerprint(first) });
     await write("two", second);
     expect(await shownBy(access)).toMatchObject({ authorization: "Bearer two", certificate: fingerprint(second) });
-    const { dispatcher } = await access.prove();
-    expect((await access.prove()).dispatcher, "the connections stay when nothing has changed").toBe(dispatcher);
+    const { dispatcher } = await access.authenticate();
+    expect((await access.authenticate()).dispatcher, "the connections stay when nothing has changed").toBe(dispatcher);
   } finally {
     await access.close();
   }

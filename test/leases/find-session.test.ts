@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { readConfig } from "../../src/core/config/config.ts";
-import { createNamesWhole } from "../../src/core/leases/names-in-use.ts";
+import { createNamesComplete } from "../../src/core/leases/names-in-use.ts";
 import { createApiMetrics } from "../../src/core/metrics/api-metrics.ts";
 import type { BrowserPool } from "../../src/core/model/pools/browser-pool.ts";
 import { mayBeSessionOf, newId, newSessionId } from "../../src/core/objects/new-id.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
   deps = {
     store: parts.store,
     names: createSessionNames(parts.redis, parts.store),
-    namesWhole: createNamesWhole(parts.redis),
+    namesComplete: createNamesComplete(parts.redis),
     pools: { list: () => pools(uids.length) },
     browsers: { get: () => undefined, list: () => [] },
     kube: { get: async () => undefined },
@@ -173,11 +173,11 @@ test("a name that nobody has costs as little among many pools, and after a loss 
 
 test("that names are whole is not confirmed by a check from before a loss", async () => {
   const id = `p-${crypto.randomUUID()}`;
-  const early = await deps.namesWhole.check(id);
+  const early = await deps.namesComplete.check(id);
   await parts.redis.unlink(sessionNamesKey(id));
-  if (!early.isWhole) await early.confirm();
-  expect((await deps.namesWhole.check(id)).isWhole).toBe(false);
-  const last = await deps.namesWhole.check(id);
-  if (!last.isWhole) await last.confirm();
-  expect((await deps.namesWhole.check(id)).isWhole).toBe(true);
+  if (!early.isComplete) await early.confirm();
+  expect((await deps.namesComplete.check(id)).isComplete).toBe(false);
+  const last = await deps.namesComplete.check(id);
+  if (!last.isComplete) await last.confirm();
+  expect((await deps.namesComplete.check(id)).isComplete).toBe(true);
 });

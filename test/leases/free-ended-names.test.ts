@@ -31,9 +31,9 @@ beforeEach(async () => {
 const sweepWith = (more: Partial<FreeNamesDeps> = {}, most?: number): (() => Promise<number>) => {
   const metadata = { name: project, labels: { [projectLabel]: project } };
   const kube = { list: async () => ({ items: [{ metadata }] }) } as unknown as FreeNamesDeps["kube"];
-  const book = { uids: () => pools, synced: async () => undefined };
+  const acceptedSessions = { uids: () => pools, synced: async () => undefined };
   const sweep = createNameSweep(
-    { kube, namesInUse: createNamesInUse(parts.redis), names, book, log: silent, check() {}, ...more },
+    { kube, namesInUse: createNamesInUse(parts.redis), names, acceptedSessions, log: silent, check() {}, ...more },
     most,
   );
   return () => sweep(new AbortController().signal);

@@ -7,7 +7,7 @@ import { newId } from "../../src/core/objects/new-id.ts";
 import { type HandOverDeps, handOver } from "../../src/core/pools/on-demand/reconcile-on-demand.ts";
 import type { Project } from "../../src/core/projects/projects.ts";
 import { createSessionNames } from "../../src/core/reservations/session-names.ts";
-import { handOut } from "../../src/core/sessions/hand-out.ts";
+import { startSession } from "../../src/core/sessions/start-session.ts";
 import { projectLabel } from "../../src/platform/kinds/identity.ts";
 import { createInTurn, type InTurn } from "../support/in-turn.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../support/lease-parts.ts";
@@ -48,9 +48,12 @@ const startCallers = ({ begin, turn }: InTurn) => {
       return { session_id: session } as Session;
     };
     const deps = { names, abandonedSessions, telemetry: {} as never };
-    const handedOut = await handOut({ owner, name: "n", project }, acquire, deps, new AbortController().signal).catch(
-      (error) => void outcomes.push(error.code),
-    );
+    const handedOut = await startSession(
+      { owner, name: "n", project },
+      acquire,
+      deps,
+      new AbortController().signal,
+    ).catch((error) => void outcomes.push(error.code));
     if (!handedOut) return;
     having.add(session);
     outcomes.push(having.size === 1 ? "begun" : "begun beside another");

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { replayAnswer } from "../../src/core/http/idempotent-answer.ts";
+import { recordingAnswer } from "../../src/core/http/idempotent-answer.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { AppError } from "../../src/platform/base/errors.ts";
 import { whenReady } from "../../src/platform/redis/connection.ts";
@@ -29,7 +29,7 @@ const limits = {
 const { signal } = new AbortController();
 const ask = (key: string, work: () => Promise<Answer>, holders: AnswerHolder[] = []): Promise<Answer> => {
   const repeatable = { key, bearer: "key", operation: "POST /x", body: {}, holders, signal };
-  return replayAnswer(repeatable, { answers: createIdempotentAnswers(parts.redis), limits, log: silent }, work);
+  return recordingAnswer(repeatable, { answers: createIdempotentAnswers(parts.redis), limits, log: silent }, work);
 };
 
 // HTTP-21
@@ -58,7 +58,7 @@ test("a repetition waits for the first run, begins one of its own when that fail
   await begun.promise;
   const repeated = ask(key, () => Promise.reject(new Error("twice")));
   const gone = new AbortController();
-  const left = replayAnswer(
+  const left = recordingAnswer(
     { key, bearer: "key", operation: "POST /x", body: {}, holders: [], signal: gone.signal },
     { answers: createIdempotentAnswers(parts.redis), limits, log: silent },
     () => Promise.reject(new Error("twice")),
@@ -114,7 +114,7 @@ describe("the room of a holder", () => {
   const twice = (): Promise<Answer> => Promise.reject(new Error("twice"));
 
   // LIMIT-15
-  test("is for so many answers; then a new request is refused, nothing is done, and kept answers stay", async () => {
+  test("is for so many answers; then a new request is refused, nothing is done, and idempotent answers stay", async () => {
     const holders = [{ id: newId(), mostBytes: 20_000 }];
     const keys = Array.from({ length: 30 }, newId);
     const outcomes: string[] = [];
@@ -201,13 +201,15 @@ test("an answer does not wait until it is kept; a repetition at once gets it all
   };
   const repeatable = { key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [], signal };
   const answer = { status: 200, body: "one" };
-  expect(await replayAnswer(repeatable, { answers: slow, limits, log: silent }, async () => answer)).toEqual(answer);
-  const repeated = replayAnswer(repeatable, { answers, limits, log: silent }, () => Promise.reject(new Error("twice")));
+  expect(await recordingAnswer(repeatable, { answers: slow, limits, log: silent }, async () => answer)).toEqual(answer);
+  const repeated = recordingAnswer(repeatable, { answers, limits, log: silent }, () =>
+    Promise.reject(new Error("twice")),
+  );
   keepsSlowly.resolve();
   expect(await repeated).toEqual(answer);
 
   const last = { ...repeatable, key: newId() };
-  await replayAnswer(last, { answers, limits, log: silent }, async () => answer);
+  await recordingAnswer(last, { answers, limits, log: silent }, async () => answer);
   await answers.settled();
   expect(await ask(last.key, () => Promise.reject(new Error("twice")))).toEqual(answer);
 });

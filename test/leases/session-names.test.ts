@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createNamesWhole } from "../../src/core/leases/names-in-use.ts";
+import { createNamesComplete } from "../../src/core/leases/names-in-use.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { createSessionNames, type SessionNames } from "../../src/core/reservations/session-names.ts";
 import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";
@@ -67,21 +67,21 @@ describe("the name of a session", () => {
 });
 
 test("a check of names that are all there leaves nothing behind that does not expire, and holds once it is confirmed", async () => {
-  const whole = createNamesWhole(parts.redis);
+  const whole = createNamesComplete(parts.redis);
   const [first, second] = [await whole.check(project), await whole.check(project)];
   expect(await parts.redis.ttl(sessionNamesKey(project))).toBeGreaterThan(0);
   // A later check has taken its place.
-  if (!first.isWhole) await first.confirm();
-  expect((await whole.check(project)).isWhole).toBe(false);
-  if (!second.isWhole) await second.confirm();
+  if (!first.isComplete) await first.confirm();
+  expect((await whole.check(project)).isComplete).toBe(false);
+  if (!second.isComplete) await second.confirm();
   const last = await whole.check(project);
-  expect(last.isWhole).toBe(false);
-  if (!last.isWhole) await last.confirm();
-  expect(await whole.check(project)).toEqual({ isWhole: true });
+  expect(last.isComplete).toBe(false);
+  if (!last.isComplete) await last.confirm();
+  expect(await whole.check(project)).toEqual({ isComplete: true });
   expect(await parts.redis.hkeys(sessionNamesKey(project))).toEqual(["!whole"]);
 });
 
-describe("the kept answer of a repeated request", () => {
+describe("the idempotent answer of a repeated request", () => {
   const answers = () => createIdempotentAnswers(parts.redis);
   const begin = async (digest: string): Promise<string> => {
     const begun = await answers().begin(digest, "body");

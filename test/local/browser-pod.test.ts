@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AgentState, Termination } from "../../src/core/protocol/agent-api.ts";
 import { writeAgentKey } from "../../src/core/protocol/agent-key.ts";
 import { createAgentTokens } from "../../src/core/protocol/agent-token.ts";
-import { type ProcessNode, startProcessNode } from "../../src/local/kubelet/local-kubelet.ts";
+import { type LocalKubelet, startLocalKubelet } from "../../src/local/kubelet/local-kubelet.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import type { Pod } from "../../src/platform/kube/objects.ts";
@@ -25,7 +25,7 @@ const env = {
 let dataDir: string;
 let kube: Kube;
 let namespace: string;
-let node: ProcessNode;
+let node: LocalKubelet;
 
 const start = async (name: string): Promise<Pod> => {
   await kube.create(pods, agentPod({ name, namespace, env }));
@@ -41,7 +41,7 @@ beforeAll(async () => {
   kube = connectKube({ kubeconfigPath: (await sharedServers()).kubeconfigPath });
   namespace = (await testNamespace(kube)).name;
   dataDir = await mkdtemp(join(tmpdir(), "browserpool-browser-pod-"));
-  node = await startProcessNode({
+  node = await startLocalKubelet({
     kube,
     dataDir,
     namespace,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vites
 import type { z } from "zod";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { proxyKind } from "../../src/features/proxies/proxy.ts";
-import type { CheckProxy, CreateProxy, ProxyRecord, UpdateProxy } from "../../src/features/proxies/proxy-wire.ts";
+import type { CheckProxy, CreateProxy, ProxyAnswer, UpdateProxy } from "../../src/features/proxies/proxy-wire.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { collect } from "../support/filled-pool.ts";
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const custom = (more: object = {}) => ({ type: "custom", config: { host: "proxy.example", port: 3128, ...more } });
 
-const created = async (body: object): Promise<ProxyRecord> => {
+const created = async (body: object): Promise<ProxyAnswer> => {
   const answer = await parts.call("POST", "/proxies", body);
   expect(answer).toMatchObject({ status: 201 });
   return answer.body;

@@ -75,7 +75,7 @@ export type StartOptions = {
 };
 
 export type TestAgents = {
-  /** Starts an agent as a process node does. `ready: false` does not wait for its browser. `setup`: sent to it as an operator does. */
+  /** Starts an agent as a local kubelet does. `ready: false` does not wait for its browser. `setup`: sent to it as an operator does. */
   start(browser?: Partial<BrowserConfig>, more?: StartOptions): Promise<TestAgent>;
   [Symbol.asyncDispose](): Promise<void>;
 };

@@ -10,7 +10,7 @@ import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
 import { localApiKey } from "../../src/local/connection-file.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { crdsSettled, installCrds } from "../../src/local/install-crds.ts";
-import { startProcessNode } from "../../src/local/kubelet/local-kubelet.ts";
+import { startLocalKubelet } from "../../src/local/kubelet/local-kubelet.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startRedis } from "../../src/local/redis.ts";
 import { createLogger, type Logger } from "../../src/platform/base/log.ts";
@@ -89,7 +89,7 @@ const startReplica = (args: string[], env: Record<string, string>, logFile: stri
 const compileCacheOf = (dataDir: string): string => process.env.NODE_COMPILE_CACHE ?? join(dataDir, "compile-cache");
 
 const startBrowserNode = ({ kube, dataDir, log }: NodeParts) =>
-  startProcessNode({
+  startLocalKubelet({
     kube,
     dataDir,
     agentCommand: [process.execPath, main],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { lockDataDir } from "../../src/local/data-dir-lock.ts";
-import { startProcessNode } from "../../src/local/kubelet/local-kubelet.ts";
+import { startLocalKubelet } from "../../src/local/kubelet/local-kubelet.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { startRedis } from "../../src/local/redis.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
@@ -23,7 +23,7 @@ await lockDataDir(dataDir);
 const { kubeconfigPath } = await startControlPlane({ dataDir, programs, log, unsafeNoFsync: true });
 await startRedis({ dataDir, programs, log });
 const kube = connectKube({ kubeconfigPath });
-await startProcessNode({
+await startLocalKubelet({
   kube,
   dataDir,
   agentCommand: [process.execPath, join(import.meta.dirname, "fake-agent.ts")],

@@ -10,10 +10,10 @@ export const embeddingOrigin = "https://console.example";
 export const callingOrigin = "http://console.localhost";
 
 /** Room for one long recording in a project, bytes. */
-const replayBytes = 300 * 1024 ** 2;
+const recordingBytes = 300 * 1024 ** 2;
 
 export const sharedSettings = {
   BROWSERPOOL_LIVE_VIEW_ORIGINS: embeddingOrigin,
   BROWSERPOOL_ALLOWED_ORIGINS: `${embeddingOrigin}, ${callingOrigin}`,
-  BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: String(replayBytes),
+  BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: String(recordingBytes),
 };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { openDestination } from "../../src/features/telemetry/destinations/destination-exporter.ts";
 import {
-  type TelemetryDestinationRecord,
+  type TelemetryDestinationAnswer,
   telemetryDestinationKind,
 } from "../../src/features/telemetry/destinations/telemetry-destination.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
@@ -24,7 +24,7 @@ const stored = (id: string) => parts.kube.get(telemetryDestinationKind, place(id
 const secretOf = (id: string) => parts.kube.get(secrets, place(`telemetry-destination-${id}`));
 const at = (idOrName: string): string => `/telemetry/destinations/${idOrName}`;
 
-const created = async (body: object = {}): Promise<TelemetryDestinationRecord> => {
+const created = async (body: object = {}): Promise<TelemetryDestinationAnswer> => {
   const answer = await parts.call("POST", "/telemetry/destinations", { name: fresh("d"), endpoint, ...body });
   expect(answer).toMatchObject({ status: 201 });
   return answer.body;

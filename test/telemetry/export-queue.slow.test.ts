@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
+import { createDestinationFilter } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import { createDestinationGate, type DestinationGate } from "../../src/features/telemetry/export/destination-gate.ts";
 import { createSessionExport, type SessionExport } from "../../src/features/telemetry/export/export-queue.ts";
 import {
@@ -21,8 +21,8 @@ afterAll(() => stack.disposeAsync());
 
 const exporterTo = (endpoint: string): OtlpExporter => {
   const destination = { endpoint, headers: {}, compression: "gzip" as const, timeoutMs: 5000 };
-  const judge = createDestinationJudge(["127.0.0.1"]);
-  const made = createOtlpExporter(destination, { judge, resolve: createResolveName(), now: Date.now });
+  const filter = createDestinationFilter(["127.0.0.1"]);
+  const made = createOtlpExporter(destination, { filter, resolve: createResolveName(), now: Date.now });
   stack.defer(() => made.close());
   return made;
 };

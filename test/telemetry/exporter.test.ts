@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
+import { createDestinationFilter } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import {
   createOtlpExporter,
   type ExportDestination,
@@ -34,8 +34,8 @@ type Made = Partial<ExportDestination> & { allowed?: string[] };
 
 const exporterTo = (endpoint: string, { allowed = ["127.0.0.1"], ...more }: Made = {}): OtlpExporter => {
   const destination = { endpoint, headers: {}, compression: "gzip" as const, timeoutMs: 5000, ...more };
-  const judge = createDestinationJudge(allowed);
-  const made = createOtlpExporter(destination, { judge, resolve: createResolveName([dns.address]), now: Date.now });
+  const filter = createDestinationFilter(allowed);
+  const made = createOtlpExporter(destination, { filter, resolve: createResolveName([dns.address]), now: Date.now });
   stack.defer(() => made.close());
   return made;
 };

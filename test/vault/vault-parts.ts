@@ -16,7 +16,7 @@ import { ensureNamespace } from "../../src/core/bootstrap/system-namespace.ts";
 import { readConfig } from "../../src/core/config/config.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { runObjectControllers } from "../../src/core/reconcile/run-object-controllers.ts";
-import { createDestinationJudge } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
+import { createDestinationFilter } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
 import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
@@ -113,7 +113,7 @@ export const startVaultParts = async ({ encrypted = false, settings = {} }: Part
       parts: {
         blobs,
         proxyProvider: readProxyProvider(config),
-        destinationJudge: createDestinationJudge(config.privateDestinations),
+        destinationFilter: createDestinationFilter(config.privateDestinations),
       },
       kube: withinNamespaces(kube, controlled),
       log,

@@ -23,7 +23,6 @@ import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import type { FreedTabs } from "./free-tabs.ts";
-import { hasOtherProfile, type MadeWith, madeAfter, needsStart, type WantedChange } from "./made-with.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import {
   type AgentParts,
@@ -33,6 +32,7 @@ import {
   startDeadlineMs,
 } from "./running-chromium.ts";
 import type { PageOrder } from "./shown-pages.ts";
+import { hasOtherProfile, needsStart, type StartSettings, settingsAfter, type WantedChange } from "./start-settings.ts";
 import type { ResizeOutcome } from "./windows.ts";
 
 /** `changed`: all of it holds. After any other outcome the browser is as before, or ends. */
@@ -82,7 +82,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** Whether the profile of a change can be loaded: tried while the present Chromium still runs. */
 const canLoad = async (
-  { received }: MadeWith,
+  { received }: StartSettings,
   { config: { dataDir }, parts }: { config: AgentConfig; parts: AgentParts },
   signal: AbortSignal,
 ): Promise<boolean> => {
@@ -109,13 +109,13 @@ const createChanges = (
     running,
     parts,
     signal,
-  }: { config: AgentConfig; base: MadeWith; running: RunningChromium; parts: AgentParts; signal: AbortSignal },
+  }: { config: AgentConfig; base: StartSettings; running: RunningChromium; parts: AgentParts; signal: AbortSignal },
   endBecause: (error: unknown) => void,
 ) => {
   let now = base;
   let isStarting = false;
 
-  const startChanged = async (made: MadeWith, { stop, onStart }: Changing): Promise<ChangeOutcome> => {
+  const startChanged = async (made: StartSettings, { stop, onStart }: Changing): Promise<ChangeOutcome> => {
     if (signal.aborted) return "stopping";
     const inTime = AbortSignal.any([signal, stop, AbortSignal.timeout(startDeadlineMs)]);
     if (!(await canLoad(made, { config, parts }, inTime)))
@@ -134,7 +134,7 @@ const createChanges = (
   };
 
   /** Without a new start. What can be refused comes first. */
-  const changeRunning = async ({ received, viewport }: MadeWith, stop: AbortSignal): Promise<ChangeOutcome> => {
+  const changeRunning = async ({ received, viewport }: StartSettings, stop: AbortSignal): Promise<ChangeOutcome> => {
     const rules = received?.setup.network;
     const isNew = !isDeepStrictEqual(rules, now.received?.setup.network);
     const use = rules && isNew ? running.present().wall?.prepare(rules) : undefined;
@@ -153,7 +153,7 @@ const createChanges = (
     },
     async carryOut(wanted: WantedChange, archives: ArchiveFolder, changing: Changing): Promise<ChangeOutcome> {
       if (hasOtherProfile(now, wanted)) return "profile_loaded";
-      const after = madeAfter(now, wanted, archives);
+      const after = settingsAfter(now, wanted, archives);
       const outcome = needsStart(now, after, running.startedWith())
         ? await startChanged(after, changing)
         : await changeRunning(after, changing.stop);
@@ -181,7 +181,7 @@ export const startBrowser = async (
   const ended = Promise.withResolvers<Termination>();
   const endBecause = (error: unknown): void =>
     ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
-  const base: MadeWith = { viewport: config.browser.viewport, received };
+  const base: StartSettings = { viewport: config.browser.viewport, received };
   const running = await runChromium(config, base, signal, options);
   void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
   const changes = createChanges({ config, base, running, parts: options.parts, signal }, endBecause);

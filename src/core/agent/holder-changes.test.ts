@@ -4,12 +4,7 @@ import type { BindLease } from "../protocol/agent-api.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { Browser, ChangeOutcome } from "./browser.ts";
 import { type HeldLease, holdLease } from "./held-lease.ts";
-import {
-  createHolderChanges,
-  createHolderObservation,
-  type LeaseChange,
-  type ObserveSession,
-} from "./holder-changes.ts";
+import { createHolderChanges, createHolderOutcome, type FollowOutcome, type LeaseChange } from "./holder-changes.ts";
 
 const lease: BindLease = {
   session_id: "s",
@@ -22,7 +17,7 @@ const lease: BindLease = {
 const seen = { target: "https://example.com", verdict: "reached" } as never;
 
 /** Watches, and tells at once what it has seen. */
-const watcher = () => vi.fn<ObserveSession>(async (_lease, note) => note(seen));
+const watcher = () => vi.fn<FollowOutcome>(async (_lease, note) => note(seen));
 
 // LOOKUP-81
 test.each([
@@ -30,7 +25,7 @@ test.each([
   ["does not allow it", { observe: false }],
 ])("a session that %s is not watched", (_what, more) => {
   const observe = watcher();
-  const observation = createHolderObservation(observe);
+  const observation = createHolderOutcome(observe);
   observation.begin({ ...lease, ...more });
   expect(observe).not.toHaveBeenCalled();
   expect(observation.outcome()).toBeUndefined();
@@ -38,7 +33,7 @@ test.each([
 
 test("a session that allows it is watched until its end, and what was seen is told until the next one begins", () => {
   const observe = watcher();
-  const observation = createHolderObservation(observe);
+  const observation = createHolderOutcome(observe);
   observation.begin({ ...lease, observe: true });
   expect(observation.outcome()).toMatchObject({ session_id: "s", target: "https://example.com" });
   observation.end();

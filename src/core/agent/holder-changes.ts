@@ -14,13 +14,13 @@ import type { LeaseName } from "./lease-fence.ts";
 const toldMs = 600_000;
 
 /** Watches a session until `signal` is aborted; calls `note` with what came of it. Never rejects. */
-export type ObserveSession = (
+export type FollowOutcome = (
   lease: Pick<BindLease, "start_url">,
   note: (seen: Omit<SeenOutcome, "session_id"> | undefined) => void,
   signal: AbortSignal,
 ) => Promise<void>;
 
-type HolderObservation = {
+type HolderOutcome = {
   /** Begins with a lease: forgets the one before, and watches if this one allows it. */
   begin(lease: BindLease): void;
   /** The lease is over: what was seen so far stays. */
@@ -31,7 +31,7 @@ type HolderObservation = {
 };
 
 /** Nothing is watched yet. */
-export const createHolderObservation = (observe: ObserveSession | undefined): HolderObservation => {
+export const createHolderOutcome = (observe: FollowOutcome | undefined): HolderOutcome => {
   let watching: AbortController | undefined;
   let seen: { outcome: SeenOutcome; sinceMs: number } | undefined;
   const end = (): void => {
@@ -49,7 +49,7 @@ export const createHolderObservation = (observe: ObserveSession | undefined): Ho
       const mine = new AbortController();
       watching = mine;
       const { session_id } = lease;
-      const note: Parameters<ObserveSession>[1] = (found) => {
+      const note: Parameters<FollowOutcome>[1] = (found) => {
         if (mine.signal.aborted) return;
         seen = found && { outcome: { session_id, ...found }, sinceMs: seen?.sinceMs ?? performance.now() };
       };

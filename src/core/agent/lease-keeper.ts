@@ -7,9 +7,9 @@ import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-le
 import {
   type ChangeFollower,
   createHolderChanges,
-  createHolderObservation,
+  createHolderOutcome,
+  type FollowOutcome,
   type HolderChanges,
-  type ObserveSession,
 } from "./holder-changes.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 import { createFillTimes, type FillTimes } from "./shown-pages.ts";
@@ -58,7 +58,7 @@ type LeaseKeeperDeps = {
   /** Called when the lease is over by itself. */
   onOver: (why: OverReason) => void;
   /** Watches a session that allows it; left out, none is. */
-  observe?: ObserveSession;
+  observe?: FollowOutcome;
   /** Told of each fill; left out, nobody asks for it. */
   fills?: FillTimes;
   /** Told when a lease begins, and when it is over. */
@@ -90,7 +90,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   const fence = createLeaseFence();
   let held: HeldLease | undefined;
   const clean = createCleanBrowser({ ...browser, reset: () => browser.reset().then(fills.forget) }, log);
-  const observation = createHolderObservation(observe);
+  const observation = createHolderOutcome(observe);
   const all = [observation, ...followers];
   let claim: Promise<BindOutcome> | undefined;
   let closed = false;

@@ -6,8 +6,8 @@ import type { ArchiveRef, BrowserSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { PreparePart } from "./browser-parts.ts";
 import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
-import type { MadeWith } from "./made-with.ts";
 import { archivesDir } from "./receive-setup.ts";
+import type { StartSettings } from "./start-settings.ts";
 
 // The folders that Chromium can write to and that belong to this agent alone: a pod's /tmp and /dev/shm, in local mode the pod's
 // folder. A holder with CDP can send downloads to any of them.
@@ -73,7 +73,7 @@ export type RunningChromium = {
    * Kills the present one and starts another. `kept`: paths that this one needs. Rejects when it does not come, or `stop` is aborted: then
    * there is none, and this may be called again.
    */
-  startAnew(made: MadeWith, stop: AbortSignal, kept?: string[]): Promise<void>;
+  startAnew(made: StartSettings, stop: AbortSignal, kept?: string[]): Promise<void>;
   /** Resolves with what happened when the present one ends by itself. Never rejects. */
   crashed: Promise<string>;
   /** Ends it, as `Browser.stop`. */
@@ -83,7 +83,7 @@ export type RunningChromium = {
 /** Starts the first one. `signal` aborts this start and every later one. `logs`: gets the lines of each. `onSpawn`: called once the first runs. */
 export const runChromium = async (
   config: AgentConfig,
-  first: MadeWith,
+  first: StartSettings,
   signal: AbortSignal,
   { parts, logs, onSpawn }: { parts: AgentParts; logs?: ChromiumLogs; onSpawn?: () => void },
 ): Promise<RunningChromium> => {
@@ -93,7 +93,7 @@ export const runChromium = async (
   let former: Chromium | undefined;
 
   const start = async (
-    { viewport, received }: MadeWith,
+    { viewport, received }: StartSettings,
     stop: AbortSignal,
     onFirstSpawn?: () => void,
   ): Promise<Chromium> => {

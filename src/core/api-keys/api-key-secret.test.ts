@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
-  type ApiKeyRecord,
   apiKeySecret,
   isUsable,
   maskApiKey,
   newApiKey,
   readApiKey,
   readDigest,
+  type StoredApiKey,
 } from "./api-key-secret.ts";
 
-const record: ApiKeyRecord = {
+const record: StoredApiKey = {
   id: "abc",
   name: "ci",
   maskedKey: "bp_abcd…wxyz",

@@ -7,7 +7,7 @@ import type { NewObject, Secret } from "../../platform/kube/objects.ts";
 import { isPermission, type Permission, permissionsOf } from "../model/permission.ts";
 
 /** The data of a key without its secret, from the Secret's annotations. Times are RFC 3339. */
-export type ApiKeyRecord = {
+export type StoredApiKey = {
   id: string;
   name: string;
   maskedKey: string;
@@ -42,7 +42,7 @@ export const apiKeyAnnotations = {
   deletedAt: "browserpool.dev/deleted-at",
   lifetimeDays: "browserpool.dev/lifetime-days",
   permissions: "browserpool.dev/permissions",
-} as const satisfies Record<Exclude<keyof ApiKeyRecord, "id">, string>;
+} as const satisfies Record<Exclude<keyof StoredApiKey, "id">, string>;
 
 /** The name of the Secret of the key with this id. */
 export const apiKeySecretName = (id: string): string => `${namePrefix}${id}`;
@@ -57,7 +57,7 @@ export const maskApiKey = (key: string): string => `${key.slice(0, 7)}…${key.s
 export const digestApiKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 /** The Secret of a new key. */
-export const apiKeySecret = (record: ApiKeyRecord, key: string, namespace: string): NewObject<Secret> => {
+export const apiKeySecret = (record: StoredApiKey, key: string, namespace: string): NewObject<Secret> => {
   const annotations: Record<string, string> = {};
   for (const [field, annotation] of Object.entries(apiKeyAnnotations)) {
     // `entries` forgets the names of the keys.
@@ -76,7 +76,7 @@ const readPermissions = (text: string | undefined): readonly Permission[] | unde
   text?.split(",").filter(isPermission);
 
 /** Reads the record from a Secret; undefined when its name or type is not that of an API key. */
-export const readApiKey = ({ metadata, type }: NewObject<Secret>): ApiKeyRecord | undefined => {
+export const readApiKey = ({ metadata, type }: NewObject<Secret>): StoredApiKey | undefined => {
   if (type !== secretType || !metadata.name.startsWith(namePrefix)) return undefined;
   const { annotations = {}, creationTimestamp = "" } = metadata;
   const id = metadata.name.slice(namePrefix.length);
@@ -99,7 +99,7 @@ export const readApiKey = ({ metadata, type }: NewObject<Secret>): ApiKeyRecord 
 export const grantedTo = ({
   projectId,
   permissions: listed,
-}: Pick<ApiKeyRecord, "projectId" | "permissions">): ReadonlySet<Permission> => permissionsOf({ projectId, listed });
+}: Pick<StoredApiKey, "projectId" | "permissions">): ReadonlySet<Permission> => permissionsOf({ projectId, listed });
 
 /** Reads the SHA-256 from a Secret, in hex; undefined when it is missing or malformed. */
 export const readDigest = ({ data }: Pick<Secret, "data">): string | undefined => {
@@ -112,6 +112,6 @@ export const readDigest = ({ data }: Pick<Secret, "data">): string | undefined =
 
 /** False for a key that was deleted, has expired, or has a malformed time of expiry. `nowMs`: since the epoch. */
 export const isUsable = (
-  { deletedAt, expiresAt }: Pick<ApiKeyRecord, "deletedAt" | "expiresAt">,
+  { deletedAt, expiresAt }: Pick<StoredApiKey, "deletedAt" | "expiresAt">,
   nowMs: number,
 ): boolean => deletedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);

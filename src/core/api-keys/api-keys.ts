@@ -5,13 +5,13 @@ import { startReflector } from "../../platform/kube/reflector.ts";
 import { secrets } from "../../platform/kube/resource-type.ts";
 import type { Permission } from "../model/permission.ts";
 import {
-  type ApiKeyRecord,
   apiKeySelector,
   digestApiKey,
   grantedTo,
   isUsable,
   readApiKey,
   readDigest,
+  type StoredApiKey,
 } from "./api-key-secret.ts";
 
 /** The identity and rights of an API key. A project key can only use its project. */
@@ -26,9 +26,9 @@ export type ApiKeys = {
   /** The principal of a key; undefined when the key is unknown, deleted or expired. */
   authenticate(key: string): Principal | undefined;
   /** By id; also deleted and expired keys. */
-  find(id: string): ApiKeyRecord | undefined;
+  find(id: string): StoredApiKey | undefined;
   /** All keys, also deleted and expired ones, in no order. */
-  list(): ApiKeyRecord[];
+  list(): StoredApiKey[];
   /** Puts a Secret that was just written into the copy. */
   put(secret: Secret): void;
 };
@@ -45,7 +45,7 @@ type ApiKeysOptions = {
 /** Keys have 46 characters; a text longer than this is refused without hashing. */
 const maxKeyLength = 256;
 
-type Index = { byId: Map<string, ApiKeyRecord>; byDigest: Map<string, ApiKeyRecord> };
+type Index = { byId: Map<string, StoredApiKey>; byDigest: Map<string, StoredApiKey> };
 
 const indexKeys = (items: Secret[]): Index => {
   const index: Index = { byId: new Map(), byDigest: new Map() };
@@ -58,7 +58,7 @@ const indexKeys = (items: Secret[]): Index => {
   return index;
 };
 
-const principalOf = (record: ApiKeyRecord): Principal => ({
+const principalOf = (record: StoredApiKey): Principal => ({
   keyId: record.id,
   scope: record.projectId === undefined ? { kind: "organization" } : { kind: "project", projectId: record.projectId },
   permissions: grantedTo(record),

@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import { type Permission, permissionsOf } from "../model/permission.ts";
 import { changeObject, type MergePatch } from "../objects/change-object.ts";
 import type { Projects } from "../projects/projects.ts";
-import { type ApiKeyRecord, apiKeyAnnotations, apiKeySecretName, grantedTo, readApiKey } from "./api-key-secret.ts";
+import { apiKeyAnnotations, apiKeySecretName, grantedTo, readApiKey, type StoredApiKey } from "./api-key-secret.ts";
 import type { ApiKeys, Principal } from "./api-keys.ts";
 import {
   type CreatedApiKey,
@@ -13,7 +13,7 @@ import {
   fetchGrantable,
   msPerDay,
   refuseForeignLevel,
-  requireGrant,
+  requireGrantable,
 } from "./create-api-key.ts";
 
 /** The same error for a key that never existed and for one that was deleted. */
@@ -37,8 +37,8 @@ export const apiKeyId = (idOrName: string, { apiKeys }: { apiKeys: ApiKeys }): s
 const changeApiKey = async (
   id: string,
   { kube, config, apiKeys }: { apiKeys: ApiKeys; config: Config; kube: Kube },
-  change: (current: ApiKeyRecord) => MergePatch,
-): Promise<ApiKeyRecord> => {
+  change: (current: StoredApiKey) => MergePatch,
+): Promise<StoredApiKey> => {
   // The id comes from a URL. Only the id of a known key may become part of a Secret's name.
   if (!apiKeys.find(id)) throw apiKeyNotFound(id);
   const ref = { name: apiKeySecretName(id), namespace: config.systemNamespace };
@@ -92,7 +92,7 @@ const earlier = (a: string | undefined, b: string): string =>
 const fetchApiKey = async (
   id: string,
   { kube, config, apiKeys }: { apiKeys: ApiKeys; config: Config; kube: Kube },
-): Promise<ApiKeyRecord> => {
+): Promise<StoredApiKey> => {
   // The id comes from a URL. Only the id of a known key may become part of a Secret's name.
   if (!apiKeys.find(id)) throw apiKeyNotFound(id);
   const secret = await kube.get(secrets, { name: apiKeySecretName(id), namespace: config.systemNamespace });
@@ -141,7 +141,7 @@ type Deps = { apiKeys: ApiKeys; config: Config; kube: Kube };
 
 /** Throws `forbidden` for a change that adds what can't be passed on; taking away is always possible. */
 const checkChange = (
-  current: ApiKeyRecord,
+  current: StoredApiKey,
   listed: readonly Permission[] | undefined,
   { updatedBy, grantable }: { updatedBy: string; grantable: ReadonlySet<Permission> },
 ): void => {
@@ -150,13 +150,13 @@ const checkChange = (
   // So an organization can't lose its last key by mistake, as with a deletion.
   if (current.id === updatedBy && !after.has("organization"))
     throw new AppError("conflict", "an API key can't take `organization` from itself; use another one");
-  requireGrant(after.difference(grantedTo(current)), grantable);
+  requireGrantable(after.difference(grantedTo(current)), grantable);
 };
 
 const permissionsPatch = async ({ permissions, updatedBy }: ApiKeyUpdate, deps: Deps) => {
   if (permissions === undefined) return () => ({});
   const grantable = await fetchGrantable(updatedBy, deps);
-  return (current: ApiKeyRecord): Record<string, string | null> => {
+  return (current: StoredApiKey): Record<string, string | null> => {
     checkChange(current, permissions ?? undefined, { updatedBy, grantable });
     return { [apiKeyAnnotations.permissions]: permissions?.join(",") ?? null };
   };
@@ -166,7 +166,7 @@ const permissionsPatch = async ({ permissions, updatedBy }: ApiKeyUpdate, deps: 
  * Changes a key's name and permissions. Throws `not_found`, also for a deleted key; `forbidden` for permissions that `updatedBy`
  * lacks, `bad_request` for those that a key of a project can't have, and `conflict` for a key that takes `organization` from itself.
  */
-export const updateApiKey = async (id: string, update: ApiKeyUpdate, deps: Deps): Promise<ApiKeyRecord> => {
+export const updateApiKey = async (id: string, update: ApiKeyUpdate, deps: Deps): Promise<StoredApiKey> => {
   const permissionsOfKey = await permissionsPatch(update, deps);
   return changeApiKey(id, deps, (current): MergePatch => {
     const name = update.name === undefined ? {} : { [apiKeyAnnotations.name]: update.name };

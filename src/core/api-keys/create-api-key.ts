@@ -6,7 +6,6 @@ import { type Permission, permissionsOf } from "../model/permission.ts";
 import { newId } from "../objects/new-id.ts";
 import type { Projects } from "../projects/projects.ts";
 import {
-  type ApiKeyRecord,
   apiKeySecret,
   apiKeySecretName,
   grantedTo,
@@ -14,6 +13,7 @@ import {
   maskApiKey,
   newApiKey,
   readApiKey,
+  type StoredApiKey,
 } from "./api-key-secret.ts";
 import type { ApiKeys } from "./api-keys.ts";
 
@@ -33,7 +33,7 @@ export const fetchGrantable = async (
 };
 
 /** Throws `forbidden`, which names the permissions that are wanted beyond those that can be passed on. */
-export const requireGrant = (wanted: Iterable<Permission>, grantable: ReadonlySet<Permission>): void => {
+export const requireGrantable = (wanted: Iterable<Permission>, grantable: ReadonlySet<Permission>): void => {
   const missing = [...wanted].filter((each) => !grantable.has(each));
   if (missing.length > 0)
     throw new AppError(
@@ -60,7 +60,7 @@ type NewApiKey = {
   createdBy: string;
 };
 
-export type CreatedApiKey = { record: ApiKeyRecord /** The only time that the key itself is seen. */; key: string };
+export type CreatedApiKey = { record: StoredApiKey /** The only time that the key itself is seen. */; key: string };
 
 /** Lifetimes of keys are given in days. */
 export const msPerDay = 24 * 60 * 60 * 1000;
@@ -76,10 +76,13 @@ export const createApiKey = async (
   if (projectId !== undefined && activeProjectId(projectId, projects) === undefined)
     throw new AppError("project_not_found", `no active project ${projectId}`);
   refuseForeignLevel(projectId, permissions);
-  requireGrant(permissionsOf({ projectId, listed: permissions }), await fetchGrantable(createdBy, { kube, config }));
+  requireGrantable(
+    permissionsOf({ projectId, listed: permissions }),
+    await fetchGrantable(createdBy, { kube, config }),
+  );
   const key = newApiKey();
   const nowMs = Date.now();
-  const record: ApiKeyRecord = {
+  const record: StoredApiKey = {
     id: newId(),
     name,
     maskedKey: maskApiKey(key),

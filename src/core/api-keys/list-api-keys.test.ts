@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { storedMeta } from "../../../test/support/stored-meta.ts";
 import { readProject } from "../projects/project-namespace.ts";
-import type { ApiKeyRecord } from "./api-key-secret.ts";
+import type { StoredApiKey } from "./api-key-secret.ts";
 import { type ApiKeyQuery, getApiKey, listApiKeys } from "./list-api-keys.ts";
 
-const key = (id: string, more: Partial<ApiKeyRecord> = {}): ApiKeyRecord => ({
+const key = (id: string, more: Partial<StoredApiKey> = {}): StoredApiKey => ({
   id,
   name: id,
   maskedKey: `bp_${id}…wxyz`,

@@ -1,10 +1,10 @@
 import type { Projects } from "../projects/projects.ts";
-import type { ApiKeyRecord } from "./api-key-secret.ts";
+import type { StoredApiKey } from "./api-key-secret.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { apiKeyNotFound } from "./change-api-key.ts";
 
 /** A record with the names of its creator and its project; undefined when a name is not known. */
-export type ApiKeyView = ApiKeyRecord & { creatorName: string | undefined; projectName: string | undefined };
+export type ApiKeyView = StoredApiKey & { creatorName: string | undefined; projectName: string | undefined };
 
 type Deps = { apiKeys: ApiKeys; projects: Projects };
 
@@ -20,7 +20,7 @@ export type ApiKeyQuery = {
 };
 
 /** Adds the names of the key's creator and project, if they are still known. */
-export const viewApiKey = (record: ApiKeyRecord, { apiKeys, projects }: Deps): ApiKeyView => {
+export const viewApiKey = (record: StoredApiKey, { apiKeys, projects }: Deps): ApiKeyView => {
   const project = record.projectId === undefined ? undefined : projects.find(record.projectId);
   return {
     ...record,

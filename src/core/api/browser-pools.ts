@@ -5,10 +5,10 @@ import { isWanted, Paging, pageOf } from "../http/paging.ts";
 import { routesWith } from "../http/route.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { BrowserPoolSpec } from "../model/pools/browser-pool.ts";
-import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
+import { BrowserPoolAnswer, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/session-wire.ts";
 import { createPool, deletePool, flushPool, updatePool } from "../pools/api/change-pools.ts";
-import { fetchPool, fetchPools, poolAnswer, poolAnswers } from "../pools/api/fetch-pool.ts";
+import { describePool, describePools, fetchPool, fetchPools } from "../pools/api/fetch-pool.ts";
 import type { PoolRoomDeps } from "../pools/api/pool-checks.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import { acquireBrowser } from "../sessions/acquire-browser.ts";
@@ -36,7 +36,7 @@ const poolBodyLimit = 6 * 1024 * 1024;
 const poolBodyEntries = 150_000;
 
 const PoolParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The pool's id or name.") });
-const Pool = { description: "The pool", schema: BrowserPoolRecord };
+const Pool = { description: "The pool", schema: BrowserPoolAnswer };
 const Nothing = { description: "Done" };
 
 export const createPoolRoute = defineRoute(
@@ -72,7 +72,7 @@ export const listPoolsRoute = defineRoute(
       query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
       region: BrowserPoolSpec.shape.region.unwrap().optional().describe("Only pools of this region."),
     }),
-    answers: { 200: { description: "The pools", schema: z.array(BrowserPoolRecord) } },
+    answers: { 200: { description: "The pools", schema: z.array(BrowserPoolAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
@@ -82,7 +82,7 @@ export const listPoolsRoute = defineRoute(
         (query.region === undefined || pool.spec.region === query.region),
     );
     const page = pageOf(pools, query);
-    return { ...page, body: await poolAnswers(page.body, deps) };
+    return { ...page, body: await describePools(page.body, deps) };
   },
 );
 
@@ -101,7 +101,7 @@ export const getPoolRoute = defineRoute(
   },
   async ({ params, project, deps }) => ({
     status: 200,
-    body: await poolAnswer(await fetchPool(params.id_or_name, project, deps), deps),
+    body: await describePool(await fetchPool(params.id_or_name, project, deps), deps),
   }),
 );
 
@@ -168,7 +168,7 @@ export const acquireRoute = defineRoute(
       deps,
       signal,
     );
-    return handedOut ? { status: 200, body: handedOut.session, undelivered: handedOut.takeBack } : { status: 204 };
+    return handedOut ? { status: 200, body: handedOut.session, undelivered: handedOut.abandon } : { status: 204 };
   },
 );
 

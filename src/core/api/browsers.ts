@@ -120,8 +120,8 @@ export const createBrowserRoute = defineRoute(
     ],
   },
   async ({ body, project, baseUrl, deps, signal }) => {
-    const { session, takeBack } = await createBrowser({ request: body, project, baseUrl }, deps, signal);
-    return { status: 200, body: session, undelivered: takeBack };
+    const { session, abandon } = await createBrowser({ request: body, project, baseUrl }, deps, signal);
+    return { status: 200, body: session, undelivered: abandon };
   },
 );
 

@@ -29,7 +29,7 @@ const scope = "organization";
 const path = "/org/projects/{id}";
 
 export const ProjectParams = z.object({ id: z.string().min(1).max(1024).describe("The project's id or name.") });
-const ProjectAnswer = { description: "The project", schema: ProjectWire };
+const theProject = { description: "The project", schema: ProjectWire };
 
 export const createProjectRoute = defineRoute(
   {
@@ -41,7 +41,7 @@ export const createProjectRoute = defineRoute(
     permission: "organization",
     summary: "Create a project",
     body: CreateProject,
-    answers: { 201: ProjectAnswer },
+    answers: { 201: theProject },
     errors: ["bad_request", "name_taken"],
   },
   async ({ body, deps }) => ({ status: 201, body: projectAnswer(await createProject(body, deps)) }),
@@ -80,7 +80,7 @@ export const getProjectRoute = defineRoute(
     permission: "pools:read",
     summary: "Get a project; a key of one project can only get that one",
     params: ProjectParams,
-    answers: { 200: ProjectAnswer },
+    answers: { 200: theProject },
     errors: ["forbidden", "project_not_found"],
   },
   async ({ params, principal, deps }) => ({
@@ -100,7 +100,7 @@ export const updateProjectRoute = defineRoute(
     summary: "Rename, archive or reactivate a project",
     params: ProjectParams,
     body: UpdateProject,
-    answers: { 200: ProjectAnswer },
+    answers: { 200: theProject },
     errors: ["bad_request", "project_not_found", "name_taken", "conflict"],
   },
   async ({ params, body, deps }) => {

@@ -315,7 +315,7 @@ export type Limits = {
 export type ProxyCheckSettings = { enabled: boolean; url: string | undefined; privateHosts: readonly string[] };
 
 /** The config registry. `proxyCountries`: undefined for any. */
-type RegistrySettings = {
+type SiteSettings = {
   minTrials: number;
   minRate: number;
   proxyCountries: readonly string[] | undefined;
@@ -327,7 +327,7 @@ type RegistrySettings = {
 type KeptTelemetrySettings = { session: { bytes: number; seconds: number }; endedBytesPerProject: number };
 
 /** How long recordings are kept, s, and most bytes of those of a project. */
-type KeptReplaySettings = { seconds: number; bytesPerProject: number };
+type KeptRecordingSettings = { seconds: number; bytesPerProject: number };
 
 export type Config = {
   host: string;
@@ -349,7 +349,7 @@ export type Config = {
   /** Most ended sessions that Redis keeps, and most bytes of them. */
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   keptTelemetry: KeptTelemetrySettings;
-  keptReplays: KeptReplaySettings;
+  keptRecordings: KeptRecordingSettings;
   /** Pools that have metrics of their own. */
   metricsPools: number;
   browserImage: string;
@@ -364,7 +364,7 @@ export type Config = {
   proxyChecks: ProxyCheckSettings;
   /** Patterns of private hosts that telemetry may be exported to. */
   privateDestinations: readonly string[];
-  registry: RegistrySettings;
+  sites: SiteSettings;
   logLevel: string;
   auditLog: string;
   replica: string;
@@ -441,7 +441,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       },
       endedBytesPerProject: Math.floor(env.BROWSERPOOL_TELEMETRY_ENDED_BYTES_PER_PROJECT),
     },
-    keptReplays: {
+    keptRecordings: {
       seconds: Math.floor(env.BROWSERPOOL_REPLAY_SECONDS),
       bytesPerProject: Math.floor(env.BROWSERPOOL_REPLAY_BYTES_PER_PROJECT),
     },
@@ -464,7 +464,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
     },
     privateDestinations: env.BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS,
-    registry: {
+    sites: {
       minTrials: env.BROWSERPOOL_REGISTRY_MIN_TRIALS,
       minRate: env.BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE,
       proxyCountries:

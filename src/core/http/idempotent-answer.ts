@@ -10,7 +10,7 @@ import type { CallerLimits } from "../projects/caller-limits.ts";
 type Repeatable = {
   /** The caller's `Idempotency-Key`. */
   key: string;
-  /** The caller's API key; a kept answer can be read only with both keys. */
+  /** The caller's API key; an idempotent answer can be read only with both keys. */
   bearer: string;
   /** Method and path. */
   operation: string;
@@ -84,7 +84,7 @@ const beginWhenKept = async (begin: () => Promise<Begun>, signal: AbortSignal): 
  * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, `conflict` when its
  * answer was too large to keep, and `rate_limited` when a holder has no room for another answer.
  */
-export const replayAnswer = async <Answer extends { status: number }>(
+export const recordingAnswer = async <Answer extends { status: number }>(
   { key, bearer, operation, body, holders, signal }: Repeatable,
   { answers, limits, log }: { answers: IdempotentAnswers; limits: Pick<CallerLimits, "refusal">; log: Logger },
   work: () => Promise<Answer>,

@@ -4,9 +4,9 @@ import { routes } from "../../cmd/features.ts";
 import { CreateProxy } from "../../features/proxies/proxy-wire.ts";
 import { CreateConnection } from "../../features/vaults/connections/auth-connection.ts";
 import { CreateCredential } from "../../features/vaults/credentials/credential.ts";
-import { ItemRecord, PutItem, UpsertVault } from "../../features/vaults/vault.ts";
+import { ItemAnswer, PutItem, UpsertVault } from "../../features/vaults/vault.ts";
 import { httpStatus } from "../../platform/base/errors.ts";
-import { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
+import { BrowserPoolAnswer, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
 import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/session-wire.ts";
 import { examples } from "./openapi/examples.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -282,11 +282,11 @@ test.each([
   ["UpdateBrowserPool", UpdateBrowserPool],
   ["AcquireBrowser", AcquireBrowser],
   ["ReleaseBrowser", ReleaseBrowser],
-  ["BrowserPool", BrowserPoolRecord],
+  ["BrowserPool", BrowserPoolAnswer],
   ["Session", Session],
   ["UpsertVault", UpsertVault],
   ["PutVaultItem", PutItem],
-  ["VaultItem", ItemRecord],
+  ["VaultItem", ItemAnswer],
   ["CreateCredential", CreateCredential],
   ["CreateAuthConnection", CreateConnection],
   ["CreateProxy", CreateProxy],

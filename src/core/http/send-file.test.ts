@@ -67,7 +67,7 @@ test("the caller of a file whose end can't be read notices it, with and without 
     const { url, failure } = await serve({ body: body(), type, name: "x", bytes });
     await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow();
     expect(await failure).toBe(broken);
-    stop();
+    stop?.();
   }
 });
 

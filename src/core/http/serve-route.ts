@@ -8,7 +8,7 @@ import type { Project } from "../projects/projects.ts";
 import type { AppDeps, HttpServices } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { failedAttempt } from "./client-address.ts";
-import { replayAnswer } from "./idempotent-answer.ts";
+import { recordingAnswer } from "./idempotent-answer.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
@@ -138,7 +138,7 @@ const readInput = async (
     throw error;
   });
   await giveTurn(request);
-  // Before a kept answer is looked up: a key that has lost the permission must not get it.
+  // Before an idempotent answer is looked up: a key that has lost the permission must not get it.
   for (const { permission, applies } of route.furtherPermissions ?? [])
     if (applies(body)) requirePermission(principal, permission);
   return {
@@ -206,11 +206,11 @@ const answerOf = async (
   };
   facts.isRepeated = true;
   const limits = deps.services.callerLimits;
-  const answer = await replayAnswer(repeatable, { answers: deps.answers, limits, log: input.log }, () => {
+  const answer = await recordingAnswer(repeatable, { answers: deps.answers, limits, log: input.log }, () => {
     facts.isRepeated = false;
     return handle(request, input, route);
   });
-  // A caller that lost its answer repeats the request and then gets the kept answer, so nothing is undone.
+  // A caller that lost its answer repeats the request and then gets the idempotent answer, so nothing is undone.
   return { ...answer, undelivered: () => undefined };
 };
 

@@ -20,7 +20,7 @@ const tries = 16;
 export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): AbandonedSessions => {
   const { add, drain } = createBackgroundRetries();
 
-  const takeBack = async (poolUid: string, session: string): Promise<void> => {
+  const abandon = async (poolUid: string, session: string): Promise<void> => {
     const { kind } = await deps.store.cancel(poolUid, session);
     if (kind !== "granted") return;
     // The bind may have reached the agent, so release the browser like any other: the agent confirms before the offer.
@@ -29,7 +29,7 @@ export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): Ab
   return {
     add: (poolUid, session) =>
       add(
-        () => takeBack(poolUid, session),
+        () => abandon(poolUid, session),
         { tries },
         (err) => deps.log.warn({ err, session }, "an abandoned session is left to the audit"),
       ),

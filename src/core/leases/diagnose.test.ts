@@ -242,7 +242,7 @@ describe.each<[string, BrowserRecord | undefined, [string, Partial<Facts>, strin
   ],
   [
     "that is suspect because its agent named another lease",
-    aRecord("suspect", 5, { reason: "false_word" }),
+    aRecord("suspect", 5, { reason: "agent_mismatch" }),
     [["is not asked", { agentState: free(at(1, 5)) }, "Retired: retired 5"]],
   ],
   [

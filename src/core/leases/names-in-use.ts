@@ -28,29 +28,29 @@ export const createNamesInUse =
 // Whether all session names of a project are in Redis. A name that is not found is over only then; else it may be that of a session which
 // Redis has forgotten and an agent still holds.
 //
-//   doubtful ──a check begins, no pool of the project is recovered, nothing was lost meanwhile──► whole
-//      ▲                                                                                            │
-//      └────────────────────────── Redis loses its data, or another server answers ────────────────┘
+//   uncertain ──a check begins, no pool of the project is recovered, nothing was lost meanwhile──► complete
+//      ▲                                                                                              │
+//      └─────────────────────────── Redis loses its data, or another server answers ─────────────────┘
 //
 // So a look-up of a name that nobody has asks one key, and not every pool of the project.
 
 /** `confirm`: call it when no pool of the project is being recovered; it holds only if nothing was lost since the check. */
-type NamesCheck = { isWhole: true } | { isWhole: false; confirm(): Promise<void> };
+type NamesCheck = { isComplete: true } | { isComplete: false; confirm(): Promise<void> };
 
-export type NamesWhole = { check(projectId: string): Promise<NamesCheck> };
+export type NamesComplete = { check(projectId: string): Promise<NamesCheck> };
 
-const checkScript = loadScript("are-names-whole", import.meta.url);
+const checkScript = loadScript("are-names-complete", import.meta.url);
 const confirmScript = loadScript("confirm-names", import.meta.url);
 
 /** Throws `unavailable` when Redis does not answer. */
-export const createNamesWhole = (redis: RedisConnection): NamesWhole => {
+export const createNamesComplete = (redis: RedisConnection): NamesComplete => {
   const run = (script: Script, projectId: string, check: string): Promise<unknown> =>
     orUnavailable(runScript(redis, script, [sessionNamesKey(projectId)], [check]));
   return {
     async check(projectId) {
       const id = randomUUID();
-      if ((await run(checkScript, projectId, id)) === 1) return { isWhole: true };
-      return { isWhole: false, confirm: async () => void (await run(confirmScript, projectId, id)) };
+      if ((await run(checkScript, projectId, id)) === 1) return { isComplete: true };
+      return { isComplete: false, confirm: async () => void (await run(confirmScript, projectId, id)) };
     },
   };
 };

@@ -140,4 +140,4 @@ export const notGenuine = "not_genuine";
 export const unauthorized = "unauthorized" as const;
 
 /** The reason of a suspect whose agent confirmed a bind and named another lease. Its later answers can't be trusted. */
-export const agentMismatch = "false_word";
+export const agentMismatch = "agent_mismatch";

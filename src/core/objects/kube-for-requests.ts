@@ -1,7 +1,7 @@
 import { AppError, unavailable } from "../../platform/base/errors.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { isTransient, KubeError } from "../../platform/kube/kube-error.ts";
-import { type ObjectBounds, requireRoomFor } from "./project-quota.ts";
+import { type ObjectBounds, requireQuotaFor } from "./project-quota.ts";
 
 /** etcd refuses values above its limit; the API server reports that as an internal error. */
 const tooLargeForEtcd = /request is too large/;
@@ -56,7 +56,7 @@ export const kubeForRequests = (kube: Kube, bounds: ObjectBounds = {}): Kube => 
     count: (type, namespace) => translated(() => kube.count(type, namespace)),
     create: (type, object) =>
       translated(async () => {
-        await requireRoomFor(type, object.metadata.namespace, { kube, bounds });
+        await requireQuotaFor(type, object.metadata.namespace, { kube, bounds });
         return kube.create(type, object);
       }),
     replace: (type, object, options) => translated(() => kube.replace(type, object, options)),

@@ -12,7 +12,7 @@ import type { ResourceType } from "../../platform/kube/resource-type.ts";
 export type ObjectBounds = Readonly<Record<string, number>>;
 
 /** Throws `conflict` when the project of this namespace has as many objects of the kind as it may. */
-export const requireRoomFor = async <T extends KubeObject>(
+export const requireQuotaFor = async <T extends KubeObject>(
   type: ResourceType<T>,
   namespace: string | undefined,
   { kube, bounds }: { kube: Pick<Kube, "count">; bounds: ObjectBounds },

@@ -17,7 +17,7 @@ const pool = {
 };
 
 /** Parts that a new leader reads first. */
-const partsToKnow = ["pods", "book", "nodes", "references", "savers"] as const;
+const partsToKnow = ["pods", "acceptedSessions", "nodes", "references", "savers"] as const;
 
 /** The controller of a new leader with one pool, to which one part is not known until `know`. `patched`: the first write of a round. */
 const lead = (unknown: (typeof partsToKnow)[number]) => {
@@ -47,7 +47,12 @@ const lead = (unknown: (typeof partsToKnow)[number]) => {
   const subscriber = Object.assign(new EventEmitter(), { subscribe: async () => 1 });
   const deps = {
     ...{ kube, subscriber, repairs: { epoch: async () => 1 }, endedLimits: { perPool: 1, perProject: 1 } },
-    ...{ book: part("book"), nodes: part("nodes"), references: part("references"), savers: part("savers") },
+    ...{
+      acceptedSessions: part("acceptedSessions"),
+      nodes: part("nodes"),
+      references: part("references"),
+      savers: part("savers"),
+    },
     ...{ saves: part("saves"), gate: part("gate"), limits: {}, endedLeases: {}, store: {}, names: {} },
     metrics: createOperatorMetrics(new Registry(), () => true),
     log: createLogger("silent", "test"),

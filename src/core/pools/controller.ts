@@ -53,6 +53,7 @@ import { type EndedLimits, keepEndedBounds } from "./ended/keep-ended-bounds.ts"
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
 import { createLoopKeys } from "./loop-keys.ts";
+import type { AcceptedSessions, SessionKind } from "./observe/accepted-sessions.ts";
 import { createAutoscaling } from "./observe/autoscaling.ts";
 import type { EndingSavers } from "./observe/ending-savers.ts";
 import type { Nodes } from "./observe/nodes.ts";
@@ -60,7 +61,6 @@ import type { Refusal } from "./observe/observed.ts";
 import type { References } from "./observe/references.ts";
 import { browserRefusal, type PoolLimits, refusalOf, roomFor } from "./observe/refusal.ts";
 import { createRefused } from "./observe/refused.ts";
-import type { SessionBook, SessionKind } from "./observe/session-book.ts";
 import { isOverAsPool, onDemandView } from "./on-demand/browser-as-pool.ts";
 import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
 import type { ProfileSaves } from "./on-demand/step-save.ts";
@@ -96,7 +96,7 @@ export type ControllerDeps = {
   reportOf: ReportOf;
   savers: EndingSavers;
   /** Shared by both loops. */
-  book: SessionBook;
+  acceptedSessions: AcceptedSessions;
   metrics: OperatorMetrics;
   log: Logger;
 };
@@ -142,14 +142,23 @@ export const runPoolController = (
   { endedLimits, ...deps }: ControllerDeps & { limits: PoolLimits; endedLimits: EndedLimits },
   lead: Lead,
 ): Promise<void> => {
-  const { book, features, limits, references } = deps;
+  const { acceptedSessions, features, limits, references } = deps;
   const loop: Loop<BrowserPool> = {
     name: "browser-pool",
     kind: "pools",
     view: poolView,
     refusalOf: (pool, pools, acceptedSizes) =>
-      refusalOf({ pool, pools, acceptedSizes, limits, use: book.use(pool), objects: references.of(pool), features }),
-    roomOf: (pool, pools, acceptedSizes) => roomFor({ pool, pools, acceptedSizes, limits, use: book.use(pool) }),
+      refusalOf({
+        pool,
+        pools,
+        acceptedSizes,
+        limits,
+        use: acceptedSessions.use(pool),
+        objects: references.of(pool),
+        features,
+      }),
+    roomOf: (pool, pools, acceptedSizes) =>
+      roomFor({ pool, pools, acceptedSizes, limits, use: acceptedSessions.use(pool) }),
     isOver: () => false,
     async keepEnded(source) {
       const parts = { ...deps, source, endedLimits, check: lead.check };
@@ -172,7 +181,7 @@ export const runOnDemandController = (
     refusalOf: (pool, _, acceptedSizes) =>
       browserRefusal(pool, {
         acceptedSizes,
-        use: deps.book.use(pool),
+        use: deps.acceptedSessions.use(pool),
         objects: deps.references.of(pool),
         features: deps.features,
       }),
@@ -279,7 +288,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
   };
 
   const source: PoolSource<T> = startPoolSource({ kube, view: loop.view, onChange: onPool, log });
-  const acceptedSizes = deps.book.open(loop.kind, source);
+  const acceptedSizes = deps.acceptedSessions.open(loop.kind, source);
   const record = createEventRecorder(kube, loop.name, log);
   const watched = startPodWatch({
     ...{ ...memory, kube, log, source, keys, record },
@@ -293,7 +302,7 @@ const runLoop = async <T extends Statused>(loop: Loop<T>, deps: ControllerDeps, 
     log,
     meter: deps.metrics.work,
     work: async (key) => {
-      const watches = [deps.book, watched.pods, deps.nodes, deps.references, deps.savers];
+      const watches = [deps.acceptedSessions, watched.pods, deps.nodes, deps.references, deps.savers];
       await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
       const judging = { acceptedSizes, refusalOf: refusal, roomOf, profileOf: deps.references.profileOf };
       const parts = { ...memory, ...clocks, ...watched, ...judging, source, over, inspections, lead, record };

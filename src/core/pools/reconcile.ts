@@ -5,8 +5,8 @@ import type { OperatorMetrics } from "../metrics/operator-metrics.ts";
 import { type ApplyDeps, applyPlan } from "./apply/apply.ts";
 import type { StartCount } from "./apply/start-count.ts";
 import type { ForeignPods } from "./foreign-pods.ts";
+import { confirmCreations } from "./observe/confirm-creations.ts";
 import { type ObserveDeps, observePool } from "./observe/observe.ts";
-import { settleDoubts } from "./observe/settle-doubts.ts";
 import { planPool } from "./plan/plan.ts";
 import { recoveryProgress } from "./plan/recovery-progress.ts";
 import type { PoolSource } from "./pool-source.ts";
@@ -34,7 +34,7 @@ export const reconcilePool = async (key: string, deps: ReconcileDeps): Promise<R
   deps.lead.check();
   await deps.source.ensureFinalizer(known);
 
-  const inDoubt = await settleDoubts(known.metadata, deps);
+  const inDoubt = await confirmCreations(known.metadata, deps);
   const observed = await observePool(key, deps);
   if (!observed) return undefined;
   deps.foreignPods.tell({ ...observed.pool, ...deps.source.meta }, observed.foreign);

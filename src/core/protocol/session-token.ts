@@ -9,13 +9,13 @@ export type SessionClaims = { sessionId: string; poolUid: string; isOver?: true 
 type LiveViewClaims = SessionClaims & { readOnly: boolean };
 
 /** The content of a token that opens one recording. */
-type ReplayClaims = SessionClaims & { replayId: string };
+type RecordingClaims = SessionClaims & { recordingId: string };
 
 const audience = "gateway";
 /** Another audience, so that who may watch a browser can't open its CDP. */
 const liveViewAudience = "live-view";
 /** And another one, so that who may see a recording can't watch the browser. */
-const replayAudience = "replay";
+const recordingAudience = "replay";
 
 /** How far the clocks of a replica and of Redis, by which a session begins, may differ, s. */
 const toleranceSeconds = 60;
@@ -48,8 +48,10 @@ export const signLiveViewToken = (
   });
 
 /** The `jwt` of a recording's URL; valid as long as the recording is kept. */
-export const signReplayToken = (privateKey: KeyObject, { sessionId, poolUid, replayId }: ReplayClaims): string =>
-  signJwt(privateKey, { pool: poolUid, aud: replayAudience, sub: sessionId, replay: replayId });
+export const signRecordingToken = (
+  privateKey: KeyObject,
+  { sessionId, poolUid, recordingId }: RecordingClaims,
+): string => signJwt(privateKey, { pool: poolUid, aud: recordingAudience, sub: sessionId, replay: recordingId });
 
 const verifiedPayload = async (key: KeyObject, token: string, wanted: string) => {
   // Its time is judged below: a token whose time is over still says which session has ended.
@@ -78,10 +80,13 @@ export const verifyLiveViewToken = async (
   return { ...verified.claims, readOnly: verified.payload.read_only !== false };
 };
 
-/** The claims of a token signed by `signReplayToken`; undefined as `verifySessionToken`. */
-export const verifyReplayToken = async (publicKey: KeyObject, token: string): Promise<ReplayClaims | undefined> => {
-  const verified = await verifiedPayload(publicKey, token, replayAudience);
-  const replayId = verified?.payload.replay;
-  if (!verified || typeof replayId !== "string") return undefined;
-  return { ...verified.claims, replayId };
+/** The claims of a token signed by `signRecordingToken`; undefined as `verifySessionToken`. */
+export const verifyRecordingToken = async (
+  publicKey: KeyObject,
+  token: string,
+): Promise<RecordingClaims | undefined> => {
+  const verified = await verifiedPayload(publicKey, token, recordingAudience);
+  const recordingId = verified?.payload.replay;
+  if (!verified || typeof recordingId !== "string") return undefined;
+  return { ...verified.claims, recordingId };
 };

@@ -22,10 +22,10 @@ import { requireFeatures } from "../objects/require-features.ts";
 import { cachedOrFetchedPool } from "../pools/api/fetch-pool.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { Project } from "../projects/projects.ts";
-import { answerHeld, type HandedOut, handOut } from "./hand-out.ts";
 import type { HandOutDeps } from "./serve-from-pool.ts";
 import { type SessionAnswerDeps, sessionAnswer } from "./session-answer.ts";
 import { startFailureOfPool } from "./start-failure.ts";
+import { answerHeld, type StartedSession, startSession } from "./start-session.ts";
 
 type AcquireInput = {
   idOrName: string;
@@ -135,7 +135,7 @@ export const acquireBrowser = async (
   input: AcquireInput,
   deps: HandOutDeps & { callerLimits: CallerLimits; kube: Kube; metrics: ApiMetrics },
   signal: AbortSignal,
-): Promise<HandedOut | undefined> => {
+): Promise<StartedSession | undefined> => {
   const { idOrName, request, project, keyId, baseUrl } = input;
   const pool = await cachedOrFetchedPool(idOrName, project, deps);
   await checkTelemetry(pool, input, deps);
@@ -171,5 +171,5 @@ export const acquireBrowser = async (
       place?.();
     }
   };
-  return handOut({ owner, name: request.name, project }, acquire, deps, signal);
+  return startSession({ owner, name: request.name, project }, acquire, deps, signal);
 };

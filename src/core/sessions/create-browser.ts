@@ -8,7 +8,7 @@ import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../model/browsers/browser.ts";
-import { createBrowser as newBrowser } from "../model/browsers/browser-requests.ts";
+import { newBrowserSpec } from "../model/browsers/browser-requests.ts";
 import type { CreateBrowser } from "../model/browsers/browser-wire.ts";
 import { onDemandPoolSpec, onDemandRequest } from "../model/browsers/on-demand-pool.ts";
 import { noOnDemandRoom, onDemandRoom } from "../model/sessions/session-room.ts";
@@ -24,10 +24,10 @@ import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import { reserveSessionName, type SessionNames } from "../reservations/session-names.ts";
 import type { Reservation } from "../reservations/session-room.ts";
 import type { AbandonedBrowsers } from "./abandoned-browsers.ts";
-import type { HandedOut } from "./hand-out.ts";
 import { type HandOutDeps, serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { notStarted, type StartFailure, startFailureError } from "./start-failure.ts";
+import type { StartedSession } from "./start-session.ts";
 
 /** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
 const startWaitMs = 185_000;
@@ -116,8 +116,8 @@ export const createBrowser = async (
   { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },
   deps: HandOutDeps & PoolRoomDeps & { abandonedBrowsers: AbandonedBrowsers; metrics: ApiMetrics },
   signal: AbortSignal,
-): Promise<HandedOut> => {
-  const created = newBrowser(request);
+): Promise<StartedSession> => {
+  const created = newBrowserSpec(request);
   if (!created.ok) throw invalidInput(created.problems);
   const { spec } = created;
   requireFeatures(spec, deps);
@@ -161,7 +161,7 @@ export const createBrowser = async (
     const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
     signal.throwIfAborted();
     if (session.telemetry) deps.telemetry.collector.collect(owner);
-    return { session, takeBack: () => void undo(browser, deps, project) };
+    return { session, abandon: () => void undo(browser, deps, project) };
   } catch (error) {
     await undo(browser, deps, project);
     await free();

@@ -1,7 +1,7 @@
 import { AppError } from "../../platform/base/errors.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
-import type { NamesWhole } from "../leases/names-in-use.ts";
+import type { NamesComplete } from "../leases/names-in-use.ts";
 import type { AnyLease } from "../leases/records.ts";
 import { type Browser, browserKind } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
@@ -20,7 +20,7 @@ export type FindSessionDeps = {
   callerLimits: CallerLimits;
   kube: Kube;
   names: SessionNames;
-  namesWhole: NamesWhole;
+  namesComplete: NamesComplete;
   pools: WatchedObjects<BrowserPool>;
   store: LeaseStore;
 };

@@ -25,8 +25,8 @@ import type { PolicyReader } from "../policies/policy-reader.ts";
 import { poolsOf } from "../pools/api/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
-import { answerHeld, type HandedOut, handOut, type SessionCollector } from "./hand-out.ts";
 import { type SessionProfile, sessionAnswer } from "./session-answer.ts";
+import { answerHeld, type SessionCollector, type StartedSession, startSession } from "./start-session.ts";
 
 /** What giving out a browser of a pool needs. */
 export type HandOutDeps = {
@@ -87,7 +87,7 @@ const serveFrom = async (
   wanted: Wanted & { config: string },
   deps: HandOutDeps,
   signal: AbortSignal,
-): Promise<HandedOut | undefined> => {
+): Promise<StartedSession | undefined> => {
   const { spec, project, baseUrl } = wanted;
   const poolUid = pool.metadata.uid;
   const owner = { poolUid, session: newSessionId(poolUid) };
@@ -97,7 +97,7 @@ const serveFrom = async (
     const answer = retryBriefly(() => sessionAnswer(lease, baseUrl, deps), signal);
     return answerHeld(answer, owner, deps, signal);
   };
-  return handOut({ owner, name: spec.name, project }, acquire, deps, signal);
+  return startSession({ owner, name: spec.name, project }, acquire, deps, signal);
 };
 
 /**
@@ -108,7 +108,7 @@ export const serveFromPool = async (
   wanted: Wanted,
   deps: HandOutDeps,
   signal: AbortSignal,
-): Promise<HandedOut | undefined> => {
+): Promise<StartedSession | undefined> => {
   const config = configHash(onDemandPoolSpec(wanted.spec));
   for (const pool of candidates(config, wanted.project, deps)) {
     const served = await serveFrom(pool, { ...wanted, config }, deps, signal);

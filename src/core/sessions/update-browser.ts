@@ -22,7 +22,6 @@ import { type NameOwner, reserveSessionName, type SessionNames } from "../reserv
 import type { Referents } from "../setups/referents.ts";
 import { findUsable, type UserOf } from "./authorize-session.ts";
 import type { FindSessionDeps, FoundSession } from "./find-session.ts";
-import type { SessionCollector } from "./hand-out.ts";
 import {
   applyCapture,
   applyChange,
@@ -34,6 +33,7 @@ import {
 } from "./send-change.ts";
 import { telemetryOf } from "./session-answer.ts";
 import { configOf } from "./session-config.ts";
+import type { SessionCollector } from "./start-session.ts";
 
 /** How often a write is tried while others change the same session. */
 const writeTries = 8;

@@ -69,11 +69,11 @@ export const UploadExtension = z.object({
 });
 export type UploadExtension = z.infer<typeof UploadExtension>;
 
-export const ExtensionRecord = z.object({
+export const ExtensionAnswer = z.object({
   id: z.string().describe("The extension's id."),
   name: z.string().nullable().describe("The extension's name."),
   created_at: z.iso.datetime(),
   size_bytes: z.int().describe("Size of the archive."),
   checksum: z.string().describe("SHA-256 digest of the archive exactly as it was uploaded, hex."),
 });
-export type ExtensionRecord = z.infer<typeof ExtensionRecord>;
+export type ExtensionAnswer = z.infer<typeof ExtensionAnswer>;

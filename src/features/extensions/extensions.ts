@@ -18,7 +18,7 @@ import type { Locks } from "../../platform/redis/locks.ts";
 import {
   archiveKey,
   type Extension,
-  type ExtensionRecord,
+  type ExtensionAnswer,
   type ExtensionSpec,
   extensionKind,
   type UploadExtension,
@@ -50,7 +50,7 @@ export const fetchExtension = async (
 };
 
 /** An extension as HTTP answers show it. */
-export const extensionAnswer = (extension: StoredExtension): ExtensionRecord => ({
+export const extensionAnswer = (extension: StoredExtension): ExtensionAnswer => ({
   id: wireId(extension),
   name: wireName(extension) ?? null,
   created_at: createdAt(extension),

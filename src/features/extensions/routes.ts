@@ -8,7 +8,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
-import { ExtensionRecord, UploadExtension } from "./extension.ts";
+import { ExtensionAnswer, UploadExtension } from "./extension.ts";
 import {
   deleteExtension,
   extensionAnswer,
@@ -44,7 +44,7 @@ export const uploadExtensionRoute = defineRoute(
       fields: Object.keys(UploadExtension.shape),
     },
     body: UploadExtension,
-    answers: { 201: { description: "The extension", schema: ExtensionRecord } },
+    answers: { 201: { description: "The extension", schema: ExtensionAnswer } },
     errors: ["bad_request", "name_taken", "not_supported_here", "payload_too_large", "unsupported_media_type"],
   },
   async ({ body, file, project, signal, deps }) => {
@@ -67,7 +67,7 @@ export const listExtensionsRoute = defineRoute(
       name: z.string().max(255).optional().describe("Only the extension of exactly this name."),
       query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
     }),
-    answers: { 200: { description: "The extensions, oldest first", schema: z.array(ExtensionRecord) } },
+    answers: { 200: { description: "The extensions, oldest first", schema: z.array(ExtensionAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
@@ -135,7 +135,7 @@ export const getExtensionRoute = defineRoute(
     permission: "pools:read",
     summary: "Get an extension",
     params: ExtensionParams,
-    answers: { 200: { description: "The extension", schema: ExtensionRecord } },
+    answers: { 200: { description: "The extension", schema: ExtensionAnswer } },
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => ({

@@ -1,6 +1,6 @@
 import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import { browserPoolKind } from "../../core/model/pools/browser-pool.ts";
-import type { ProfileRecord } from "../../core/model/sessions/session-wire.ts";
+import type { ProfileAnswer } from "../../core/model/sessions/session-wire.ts";
 import { fetchNamedObject, fetchObjects } from "../../core/objects/fetch-object.ts";
 import { newId } from "../../core/objects/new-id.ts";
 import { requireUnused } from "../../core/objects/references.ts";
@@ -29,7 +29,7 @@ const changedAt = (profile: Profile): string => {
 };
 
 /** A profile as HTTP answers show it. */
-export const profileAnswer = (profile: Profile): ProfileRecord => ({
+export const profileAnswer = (profile: Profile): ProfileAnswer => ({
   id: wireId(profile),
   name: wireName(profile) ?? null,
   created_at: createdAt(profile),
@@ -42,9 +42,9 @@ export const createProfile = async (
   { name }: CreateProfile,
   project: Project,
   deps: { kube: Kube; locks: Locks },
-): Promise<ProfileRecord> => {
+): Promise<ProfileAnswer> => {
   const metadata = { name: newId(), namespace: project.namespace, finalizers: [blobsFinalizer] };
-  const create = async (): Promise<ProfileRecord> =>
+  const create = async (): Promise<ProfileAnswer> =>
     profileAnswer(await deps.kube.create(profileKind, { metadata, spec: name === undefined ? {} : { name } }));
   return name === undefined ? create() : withFreeName(profileKind, { name, what: "profile", project }, deps, create);
 };
@@ -93,7 +93,7 @@ export const updateProfile = async (
   { idOrName, request: { name } }: { idOrName: string; request: UpdateProfile },
   project: Project,
   deps: UpdateDeps,
-): Promise<ProfileRecord> => {
+): Promise<ProfileAnswer> => {
   const profile = await fetchProfile(idOrName, project, deps);
   const before = wireName(profile);
   if (name === before) return profileAnswer(profile);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Paging, pageOf } from "../../core/http/paging.ts";
 import { routesWith } from "../../core/http/route.ts";
 import type { LeaseStore } from "../../core/leases/lease-store.ts";
-import { ProfileRecord } from "../../core/model/sessions/session-wire.ts";
+import { ProfileAnswer } from "../../core/model/sessions/session-wire.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
@@ -18,7 +18,7 @@ const scope = "project";
 const path = "/profiles/{id_or_name}";
 
 const ProfileParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The profile's id or name.") });
-const ProfileAnswer = { description: "The profile", schema: ProfileRecord };
+const theProfile = { description: "The profile", schema: ProfileAnswer };
 
 /** The content type of each form of a download. */
 const fileTypes = { "tar.zst": "application/zstd", tar: "application/x-tar" } as const;
@@ -33,7 +33,7 @@ export const createProfileRoute = defineRoute(
     permission: "pools:write",
     summary: "Create an empty profile",
     body: CreateProfile,
-    answers: { 201: ProfileAnswer },
+    answers: { 201: theProfile },
     errors: ["bad_request", "name_taken"],
   },
   async ({ body, project, deps }) => ({ status: 201, body: await createProfile(body, project, deps) }),
@@ -52,7 +52,7 @@ export const listProfilesRoute = defineRoute(
       name: z.string().max(255).optional().describe("Only the profile of exactly this name."),
       query: z.string().max(255).optional().describe("Part of the name or the id, in any case."),
     }),
-    answers: { 200: { description: "The profiles", schema: z.array(ProfileRecord) } },
+    answers: { 200: { description: "The profiles", schema: z.array(ProfileAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
@@ -71,7 +71,7 @@ export const getProfileRoute = defineRoute(
     permission: "pools:read",
     summary: "Get a profile",
     params: ProfileParams,
-    answers: { 200: ProfileAnswer },
+    answers: { 200: theProfile },
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => ({
@@ -91,7 +91,7 @@ export const updateProfileRoute = defineRoute(
     summary: "Rename a profile",
     params: ProfileParams,
     body: UpdateProfile,
-    answers: { 200: ProfileAnswer },
+    answers: { 200: theProfile },
     errors: ["bad_request", "not_found", "name_taken", "conflict"],
   },
   async ({ params, body, project, deps }) => ({

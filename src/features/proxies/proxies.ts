@@ -13,15 +13,11 @@ import { looksSealed, type SecretsKeys } from "../../platform/secrets/sealing.ts
 import { ownProxySecretName, proxyKind, type WebProxy } from "./proxy.ts";
 import type { CheckResult, ProxyChecks } from "./proxy-checks.ts";
 import { createProxySecret, openParentProxy } from "./proxy-secret.ts";
-import type { CheckProxy, CreateProxy, ProxyRecord } from "./proxy-wire.ts";
+import type { CheckProxy, CreateProxy, ProxyAnswer } from "./proxy-wire.ts";
 import type { ProxySecret } from "./rules/parent-proxy.ts";
+import { checkText, lastCheck, proxyAnswer, proxyCheckAnnotation } from "./rules/proxy-answer.ts";
 import { createProxy as newProxy, wireProxyProblems } from "./rules/proxy-create.ts";
 import { type ProxyProvider, unsupportedSettings } from "./rules/proxy-provider.ts";
-import { checkText, lastCheck, proxyCheckAnnotation, proxyRecord } from "./rules/proxy-record.ts";
-
-/** A proxy as HTTP answers show it. */
-export const proxyAnswer = (proxy: WebProxy, { proxyProvider }: { proxyProvider: ProxyProvider }): ProxyRecord =>
-  proxyRecord(proxy, proxyProvider);
 
 /** Fetches the proxies of a project, oldest first. */
 const fetchProxies = (project: Project, deps: { kube: Kube }): Promise<WebProxy[]> =>
@@ -75,7 +71,7 @@ const store = async (proxy: NewObject<WebProxy>, secret: ProxySecret, deps: Crea
 };
 
 /** Creates a proxy each time that it is called. Throws `bad_request`, and `not_supported_here` without a provider for it. */
-export const createProxy = async (request: CreateProxy, project: Project, deps: CreateDeps): Promise<ProxyRecord> => {
+export const createProxy = async (request: CreateProxy, project: Project, deps: CreateDeps): Promise<ProxyAnswer> => {
   const id = newId();
   const created = newProxy(request, ownProxySecretName(id));
   if (!created.ok) throw invalidInput(created.problems);
@@ -85,7 +81,7 @@ export const createProxy = async (request: CreateProxy, project: Project, deps: 
   if (unsupported.length > 0) throw notSupportedHere(wireProxyProblems(unsupported));
   const metadata = { name: id, namespace: project.namespace, finalizers: [secretFinalizer] };
   const proxy = await store({ metadata, spec: created.spec }, created.secret, deps);
-  return proxyRecord(proxy, deps.proxyProvider);
+  return proxyAnswer(proxy, deps.proxyProvider);
 };
 
 type CheckDeps = { kube: Kube; proxyChecks: ProxyChecks; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys };
@@ -113,14 +109,14 @@ export const checkProxy = async (
   { idOrName, request, project }: { idOrName: string; request: CheckProxy | undefined; project: Project },
   deps: CheckDeps,
   signal: AbortSignal,
-): Promise<ProxyRecord> => {
+): Promise<ProxyAnswer> => {
   const proxy = await fetchProxy(idOrName, project, deps);
   const parent = await openParentProxy(proxy, newId(), deps);
   const { url } = request ?? {};
   const result = await deps.proxyChecks.check(parent, { url, projectId: project.id, signal });
   signal.throwIfAborted();
-  if (url === undefined) return proxyRecord(await keep(proxy, result, deps), deps.proxyProvider);
-  const record = proxyRecord(proxy, deps.proxyProvider);
+  if (url === undefined) return proxyAnswer(await keep(proxy, result, deps), deps.proxyProvider);
+  const record = proxyAnswer(proxy, deps.proxyProvider);
   return { ...record, status: result.status, last_checked: new Date().toISOString() };
 };
 

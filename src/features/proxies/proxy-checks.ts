@@ -1,6 +1,6 @@
 /**
- * Checks whether proxies work, from the api's own process. Callers choose the addresses, so each is judged after its name was resolved,
- * and the connection goes to the address that was judged: nothing of the cluster's network can be asked this way but what the
+ * Checks whether proxies work, from the api's own process. Callers choose the addresses, so each is checked after its name was resolved,
+ * and the connection goes to the address that was checked: nothing of the cluster's network can be asked this way but what the
  * installation names (`BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS`). The answer tells nothing but whether it worked.
  */
 import type { Socket } from "node:net";
@@ -8,7 +8,7 @@ import type { ProxyCheckSettings } from "../../core/config/config.ts";
 import type { ParentProxy } from "../../core/protocol/browser-setup.ts";
 import { namesLoopback, type Target } from "../../platform/addresses/host-pattern.ts";
 import { parseAddress } from "../../platform/addresses/ip-range.ts";
-import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../platform/addresses/network-judge.ts";
+import { canonicalHost, createNetworkFilter, type NetworkFilter } from "../../platform/addresses/network-filter.ts";
 import { AppError, invalidInput, notSupportedHere } from "../../platform/base/errors.ts";
 import { urlHost } from "../../platform/base/host-port.ts";
 import { awaitWith } from "../../platform/base/retry.ts";
@@ -45,20 +45,20 @@ const targetOf = (text: string, port: number): Target | undefined => {
 };
 
 /**
- * The addresses of a target, each of them judged; undefined when it has none. Throws `bad_request` when one may not be asked. No server is
+ * The addresses of a target, each of them checked; undefined when it has none. Throws `bad_request` when one may not be asked. No server is
  * waited for after `signal` was aborted.
  */
-const judgedAddresses = async (
+const allowedAddresses = async (
   target: Target | undefined,
-  { path, judge, resolve, signal }: { path: string; judge: NetworkJudge; resolve: ResolveName; signal: AbortSignal },
+  { path, filter, resolve, signal }: { path: string; filter: NetworkFilter; resolve: ResolveName; signal: AbortSignal },
 ): Promise<string[] | undefined> => {
   if (!target) throw refuse(path, "is no host");
-  const refusal = judge.host(target);
+  const refusal = filter.host(target);
   if (refusal !== undefined) throw refuse(path, `is not checked: ${refusal}`);
   const texts = target.address ? [target.host] : await awaitWith(resolve(target.host), signal).catch(() => undefined);
   for (const text of texts ?? []) {
     const address = parseAddress(text);
-    const why = address ? judge.address(target, address) : "it has no address";
+    const why = address ? filter.address(target, address) : "it has no address";
     if (why !== undefined) throw refuse(path, `is not checked: ${why}`);
   }
   return texts;
@@ -121,22 +121,22 @@ export const createProxyChecks = (
 ): ProxyChecks => {
   // Loopback is the administrator's to allow, as private addresses are.
   const ownPorts = settings.privateHosts.some(namesLoopback) ? [] : undefined;
-  const proxyJudge = createNetworkJudge({ privateHosts: settings.privateHosts, ownPorts });
-  const targetJudge = createNetworkJudge({ privateHosts: [] });
+  const proxyFilter = createNetworkFilter({ privateHosts: settings.privateHosts, ownPorts });
+  const targetFilter = createNetworkFilter({ privateHosts: [] });
   const counter = createCounter();
 
   const judgeTarget = async (text: string, signal: AbortSignal): Promise<void> => {
     const url = new URL(text);
     const target = targetOf(url.hostname, Number(url.port) || (url.protocol === "https:" ? 443 : 80));
     // The proxy resolves the name again; what it would reach by the answer that we get must be public at least.
-    const addresses = await judgedAddresses(target, { path: "url", judge: targetJudge, resolve, signal });
+    const addresses = await allowedAddresses(target, { path: "url", filter: targetFilter, resolve, signal });
     if (!addresses) throw refuse("url", "its host has no public address");
   };
 
   const run = async (parent: ParentProxy, asked: string | undefined, signal: AbortSignal): Promise<CheckResult> => {
     if (asked !== undefined) await judgeTarget(asked, signal);
     const target = targetOf(parent.host, parent.port);
-    const addresses = await judgedAddresses(target, { path: "config.host", judge: proxyJudge, resolve, signal });
+    const addresses = await allowedAddresses(target, { path: "config.host", filter: proxyFilter, resolve, signal });
     const text = asked ?? settings.url;
     const url = text === undefined ? undefined : new URL(text);
     let socket: Socket | undefined;

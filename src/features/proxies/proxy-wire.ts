@@ -111,7 +111,7 @@ export const CheckProxy = z.object({
 });
 export type CheckProxy = z.infer<typeof CheckProxy>;
 
-export const ProxyRecord = z.object({
+export const ProxyAnswer = z.object({
   id: z.string().describe("The proxy's id."),
   name: z.string().optional().describe("The proxy's name, if set."),
   type: z.enum(proxyTypes),
@@ -130,4 +130,4 @@ export const ProxyRecord = z.object({
   last_checked: z.iso.datetime().optional().describe("When that was."),
   ip_address: z.string().optional().describe("The address that sites see, as the last check found it."),
 });
-export type ProxyRecord = z.infer<typeof ProxyRecord>;
+export type ProxyAnswer = z.infer<typeof ProxyAnswer>;

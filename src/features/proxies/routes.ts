@@ -4,9 +4,10 @@ import { routesWith } from "../../core/http/route.ts";
 import type { LeaseStore } from "../../core/leases/lease-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { SecretsKeys } from "../../platform/secrets/sealing.ts";
-import { checkProxy, createProxy, deleteProxy, fetchProxy, listProxies, proxyAnswer, renameProxy } from "./proxies.ts";
+import { checkProxy, createProxy, deleteProxy, fetchProxy, listProxies, renameProxy } from "./proxies.ts";
 import type { ProxyChecks } from "./proxy-checks.ts";
-import { CheckProxy, CreateProxy, ProxyRecord, UpdateProxy } from "./proxy-wire.ts";
+import { CheckProxy, CreateProxy, ProxyAnswer, UpdateProxy } from "./proxy-wire.ts";
+import { proxyAnswer } from "./rules/proxy-answer.ts";
 import type { ProxyProvider } from "./rules/proxy-provider.ts";
 
 type Deps = {
@@ -25,7 +26,7 @@ const path = "/proxies/{id_or_name}";
 const ProxyParams = z.object({
   id_or_name: z.string().min(1).max(255).describe("The proxy's id, or its name where no other proxy has it."),
 });
-const ProxyAnswer = { description: "The proxy, without its secrets", schema: ProxyRecord };
+const theProxy = { description: "The proxy, without its secrets", schema: ProxyAnswer };
 
 export const createProxyRoute = defineRoute(
   {
@@ -37,7 +38,7 @@ export const createProxyRoute = defineRoute(
     permission: "pools:write",
     summary: "Create a proxy",
     body: CreateProxy,
-    answers: { 201: ProxyAnswer },
+    answers: { 201: theProxy },
     errors: ["bad_request", "not_supported_here"],
   },
   async ({ body, project, deps }) => ({ status: 201, body: await createProxy(body, project, deps) }),
@@ -56,12 +57,12 @@ export const listProxiesRoute = defineRoute(
       name: z.string().max(255).optional().describe("Only proxies of this name, in any case and with any accents."),
       query: z.string().max(255).optional().describe("Part of the name, host or address in any case, or the exact id."),
     }),
-    answers: { 200: { description: "The proxies, without their secrets", schema: z.array(ProxyRecord) } },
+    answers: { 200: { description: "The proxies, without their secrets", schema: z.array(ProxyAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
     const page = pageOf(await listProxies(query, project, deps), query);
-    return { ...page, body: page.body.map((proxy) => proxyAnswer(proxy, deps)) };
+    return { ...page, body: page.body.map((proxy) => proxyAnswer(proxy, deps.proxyProvider)) };
   },
 );
 
@@ -75,12 +76,12 @@ export const getProxyRoute = defineRoute(
     permission: "pools:read",
     summary: "Get a proxy",
     params: ProxyParams,
-    answers: { 200: ProxyAnswer },
+    answers: { 200: theProxy },
     errors: ["ambiguous_proxy_name", "not_found"],
   },
   async ({ params, project, deps }) => ({
     status: 200,
-    body: proxyAnswer(await fetchProxy(params.id_or_name, project, deps), deps),
+    body: proxyAnswer(await fetchProxy(params.id_or_name, project, deps), deps.proxyProvider),
   }),
 );
 
@@ -95,12 +96,15 @@ export const updateProxyRoute = defineRoute(
     summary: "Rename a proxy",
     params: ProxyParams,
     body: UpdateProxy,
-    answers: { 200: ProxyAnswer },
+    answers: { 200: theProxy },
     errors: ["bad_request", "ambiguous_proxy_name", "not_found"],
   },
   async ({ params, body, project, deps }) => ({
     status: 200,
-    body: proxyAnswer(await renameProxy({ idOrName: params.id_or_name, name: body.name }, project, deps), deps),
+    body: proxyAnswer(
+      await renameProxy({ idOrName: params.id_or_name, name: body.name }, project, deps),
+      deps.proxyProvider,
+    ),
   }),
 );
 
@@ -134,7 +138,7 @@ export const checkProxyRoute = defineRoute(
     summary: "Check whether a proxy works",
     params: ProxyParams,
     body: CheckProxy.optional(),
-    answers: { 200: { description: "The proxy with what the check has found", schema: ProxyRecord } },
+    answers: { 200: { description: "The proxy with what the check has found", schema: ProxyAnswer } },
     errors: ["bad_request", "not_supported_here", "ambiguous_proxy_name", "not_found", "conflict", "rate_limited"],
   },
   async ({ params, body, project, deps, signal }) => ({

@@ -1,8 +1,8 @@
 import { acceptedDraft, conditionsOf, type Draft, specProblemsText } from "../../core/reconcile/conditions.ts";
 import type { WebProxy } from "./proxy.ts";
+import { lastCheck } from "./rules/proxy-answer.ts";
 import { proxyProblems } from "./rules/proxy-problems.ts";
 import { type ProxyProvider, unsupportedSettings } from "./rules/proxy-provider.ts";
-import { lastCheck } from "./rules/proxy-record.ts";
 
 type Refusal = { reason: string; message: string };
 

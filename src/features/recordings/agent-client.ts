@@ -4,7 +4,7 @@ import { type AgentPlace, type Called, createCallAgent } from "../../core/leases
 import { AgentStreamBroken, type AgentStreams } from "../../core/leases/agent/agent-stream.ts";
 import type { SetupClientDeps } from "../../core/leases/agent/setup-client.ts";
 import { openBytes } from "../../core/protocol/sealed-bytes.ts";
-import { pieceContext, type ReplayEnd, ReplayLine, ReplayStarted, type StartReplay } from "./agent/api.ts";
+import { pieceContext, type RecordingEnd, RecordingLine, RecordingStarted, type StartRecording } from "./agent/api.ts";
 
 /** Deadline for a connection and for a call, ms: an agent waits two seconds for the first picture. */
 const connectMs = 2000;
@@ -14,34 +14,34 @@ const callTimeoutMs = 10_000;
 const maxAnswerBytes = 16 * 1024;
 
 /** The recording of a session. */
-type ReplayName = { session: string; id: string };
+type RecordingName = { session: string; id: string };
 
 /** A piece of the video, in order, or its end. */
-export type ReplayPiece = { bytes: Buffer } | { end: ReplayEnd; frames: number; dropped: number };
+export type RecordingPiece = { bytes: Buffer } | { end: RecordingEnd; frames: number; dropped: number };
 
 /** Calls to an agent that records its browser (features/recordings/agent/api.ts). None but the reader of a video throws. */
-export type ReplayClient = {
-  start(agent: AgentPlace, id: string, wanted: StartReplay): Promise<Called<ReplayStarted>>;
-  stop(agent: AgentPlace, name: ReplayName): Promise<Called<object>>;
+export type RecordingClient = {
+  start(agent: AgentPlace, id: string, wanted: StartRecording): Promise<Called<RecordingStarted>>;
+  stop(agent: AgentPlace, name: RecordingName): Promise<Called<object>>;
   /** The video is stored: the agent may forget it. */
-  stored(agent: AgentPlace, name: ReplayName): Promise<Called<object>>;
+  stored(agent: AgentPlace, name: RecordingName): Promise<Called<object>>;
   /**
    * The video after so many bytes, as it grows. Reading it throws `AgentStreamBroken`, also for pieces that the agent has not sealed for
    * this place, or the reason of the signal.
    */
   read(
     agent: AgentPlace,
-    name: ReplayName & { after: number },
+    name: RecordingName & { after: number },
     signal: AbortSignal,
-  ): Promise<Called<{ pieces: AsyncIterable<ReplayPiece> }>>;
+  ): Promise<Called<{ pieces: AsyncIterable<RecordingPiece> }>>;
   close(): Promise<void>;
 };
 
-const pathOf = ({ session, id }: ReplayName, more = ""): string =>
+const pathOf = ({ session, id }: RecordingName, more = ""): string =>
   `/replays/${id}?session=${encodeURIComponent(session)}${more}`;
 
 /** `streams`: of the same process. The caller must call `close`. */
-export const createReplayClient = (deps: SetupClientDeps, streams: Pick<AgentStreams, "open">): ReplayClient => {
+export const createRecordingClient = (deps: SetupClientDeps, streams: Pick<AgentStreams, "open">): RecordingClient => {
   const dispatcher = new Agent({
     connect: { timeout: connectMs },
     connections: 2,
@@ -59,9 +59,9 @@ export const createReplayClient = (deps: SetupClientDeps, streams: Pick<AgentStr
 
   const piecesOf = async function* (
     lines: AsyncIterable<unknown>,
-    { session, id, after }: ReplayName & { after: number },
+    { session, id, after }: RecordingName & { after: number },
     agent: AgentPlace,
-  ): AsyncGenerator<ReplayPiece> {
+  ): AsyncGenerator<RecordingPiece> {
     const key = deps.keys.keyOf(agent.pod);
     const open = (piece: string, offset: number): Buffer => {
       try {
@@ -72,7 +72,7 @@ export const createReplayClient = (deps: SetupClientDeps, streams: Pick<AgentStr
     };
     let offset = after;
     for await (const line of lines) {
-      const { data } = ReplayLine.safeParse(line);
+      const { data } = RecordingLine.safeParse(line);
       if (!data) throw new AgentStreamBroken("a line of a recording is none");
       if ("end" in data) {
         yield data;
@@ -91,7 +91,7 @@ export const createReplayClient = (deps: SetupClientDeps, streams: Pick<AgentStr
         path: `/replays/${id}`,
         body: () => wanted,
         timeoutMs: callTimeoutMs,
-        read: (answer) => ReplayStarted.parse(answer),
+        read: (answer) => RecordingStarted.parse(answer),
       }),
     stop: (agent, name) => end(agent, pathOf(name)),
     stored: (agent, name) => end(agent, pathOf(name, "&stored=true")),

@@ -22,13 +22,13 @@ import { doubling } from "../../platform/base/retry.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Collected } from "../../platform/redis/collect-claims.ts";
 import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
-import type { ReplayClient } from "./agent-client.ts";
-import type { ReplayRecord, ReplayStore } from "./recording-store.ts";
+import type { RecordingClient } from "./agent-client.ts";
+import type { RecordingStore, StoredRecording } from "./recording-store.ts";
 import { namedIn } from "./recordings.ts";
 import { createVideoParts, type VideoParts } from "./video-parts.ts";
 import { NotWebm } from "./webm/ebml.ts";
 
-export type CollectReplayDeps = {
+export type CollectRecordingDeps = {
   blobs: BlobStore;
   browsers: WatchedObjects<Browser>;
   config: Config;
@@ -36,8 +36,8 @@ export type CollectReplayDeps = {
   pools: WatchedObjects<BrowserPool>;
   store: LeaseStore;
 } & {
-  records: ReplayStore;
-  client: Pick<ReplayClient, "read" | "stored">;
+  records: RecordingStore;
+  client: Pick<RecordingClient, "read" | "stored">;
 };
 
 /** An agent begins a recording within this time, ms; until then it does not know it. */
@@ -52,9 +52,9 @@ const pauseAfter = doubling(200, 5000);
 type Outcome = { end: string } | "broken" | "refused";
 
 const readAgent = async (
-  record: ReplayRecord,
+  record: StoredRecording,
   { lease, parts }: { lease: AnyLease; parts: VideoParts },
-  { client }: CollectReplayDeps,
+  { client }: CollectRecordingDeps,
   signal: AbortSignal,
 ): Promise<Outcome> => {
   const over = new AbortController();
@@ -78,7 +78,11 @@ const readAgent = async (
 };
 
 /** The state of the session, once it is known. */
-const lookUp = async (record: ReplayRecord, deps: CollectReplayDeps, signal: AbortSignal): Promise<LeaseState> => {
+const lookUp = async (
+  record: StoredRecording,
+  deps: CollectRecordingDeps,
+  signal: AbortSignal,
+): Promise<LeaseState> => {
   for (;;) {
     const state = await whileUnavailable(() => leaseState(record, deps), { maxPauseMs: 2000, signal });
     if (state.kind !== "unknown") return state;
@@ -88,9 +92,9 @@ const lookUp = async (record: ReplayRecord, deps: CollectReplayDeps, signal: Abo
 
 /** Reads until the recording has ended, or can't be read any more. */
 const readAll = async (
-  record: ReplayRecord,
+  record: StoredRecording,
   parts: VideoParts,
-  deps: CollectReplayDeps,
+  deps: CollectRecordingDeps,
   signal: AbortSignal,
 ): Promise<{ why: string; lease: AnyLease | undefined }> => {
   let lease: AnyLease | undefined;
@@ -109,9 +113,9 @@ const readAll = async (
 };
 
 /** Resolves when the recording is stored, as far as there is any. Rejects with the reason of `signal`. */
-export const collectReplay = async (
+export const collectRecording = async (
   { session: claim, poolUid }: Collected,
-  deps: CollectReplayDeps,
+  deps: CollectRecordingDeps,
   signal: AbortSignal,
 ): Promise<void> => {
   const { session, id } = namedIn(claim);
@@ -127,7 +131,7 @@ export const collectReplay = async (
   if (!(await find())) return;
   const video = await parts.finish();
   const atMs = Date.now();
-  const finished = { ...record, goesMs: atMs + config.keptReplays.seconds * 1000, finished: { atMs, why, video } };
+  const finished = { ...record, goesMs: atMs + config.keptRecordings.seconds * 1000, finished: { atMs, why, video } };
   const bytes = video ? video.parts.reduce((sum, part) => sum + part, video.headBytes) : 0;
   await whileUnavailable(() => records.finish(finished, bytes), patience);
   log.info({ session_id: session, replay_id: id, why, bytes }, "recording stored");

@@ -1,9 +1,9 @@
 import type { Feature } from "../../core/api/feature.ts";
-import { downloadReplayRoute, listReplaysRoute, startReplayRoute, stopReplayRoute } from "./routes.ts";
-import { mountReplayView } from "./view-page.ts";
+import { downloadRecordingRoute, listRecordingsRoute, startRecordingRoute, stopRecordingRoute } from "./routes.ts";
+import { mountRecordingView } from "./view-page.ts";
 
 /** Videos of sessions. */
 export const recordings = {
-  routes: [startReplayRoute, listReplaysRoute, downloadReplayRoute, stopReplayRoute],
-  mount: mountReplayView,
+  routes: [startRecordingRoute, listRecordingsRoute, downloadRecordingRoute, stopRecordingRoute],
+  mount: mountRecordingView,
 } satisfies Feature;

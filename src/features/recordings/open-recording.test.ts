@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
-import { signReplayToken } from "../../core/protocol/session-token.ts";
-import { replayByToken } from "./open-recording.ts";
+import { signRecordingToken } from "../../core/protocol/session-token.ts";
+import { recordingByToken } from "./open-recording.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-const claims = { sessionId: "s", poolUid: "p", replayId: "r" };
-const token = signReplayToken(privateKey, claims);
+const claims = { sessionId: "s", poolUid: "p", recordingId: "r" };
+const token = signRecordingToken(privateKey, claims);
 
 /** Opens a recording where there are those of session `s` that have these ids, of a project that there is or not. */
 const open = (asked: Partial<typeof claims & { token: string }>, { ids = ["r", "other"], project = true } = {}) => {
@@ -15,16 +15,16 @@ const open = (asked: Partial<typeof claims & { token: string }>, { ids = ["r", "
   };
   const deps = {
     verifyKey: publicKey,
-    replays: { records },
+    recordings: { records },
     projects: { find: () => (project ? { id: "o" } : undefined) },
   };
-  return replayByToken({ sessionId: "s", replayId: "r", token, ...asked }, deps as never);
+  return recordingByToken({ sessionId: "s", recordingId: "r", token, ...asked }, deps as never);
 };
 
 // REPLAY-9
 test("a link opens the recording that it was made for, and no other one of its session", async () => {
   expect(await open({})).toMatchObject({ id: "r" });
-  for (const asked of [{ replayId: "other" }, { sessionId: "t" }, { token: "" }, { token: `${token}x` }])
+  for (const asked of [{ recordingId: "other" }, { sessionId: "t" }, { token: "" }, { token: `${token}x` }])
     await expect(open(asked)).rejects.toMatchObject({ code: "unauthorized" });
 });
 

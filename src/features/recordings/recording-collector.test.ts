@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, test, vi } from "vitest";
 import { createLogger } from "../../platform/base/log.ts";
-import { startReplayCollector } from "./recording-collector.ts";
+import { startRecordingCollector } from "./recording-collector.ts";
 
 // REPLAY-9
 test("a replica that stops breaks off its look for old recordings", async () => {
@@ -13,13 +13,13 @@ test("a replica that stops breaks off its look for old recordings", async () => 
     signal.throwIfAborted();
     yield* [];
   };
-  const collector = startReplayCollector({
+  const collector = startRecordingCollector({
     blobs: { list },
     claims: { leave: async () => undefined },
     records: { takeSweep: async () => true },
-    config: { keptReplays: { seconds: 60 } },
+    config: { keptRecordings: { seconds: 60 } },
     log: createLogger("silent", "test"),
-  } as unknown as Parameters<typeof startReplayCollector>[0]);
+  } as unknown as Parameters<typeof startRecordingCollector>[0]);
   await vi.waitFor(() => expect(begun).toHaveBeenCalled());
   // It would take twenty minutes.
   await collector.stop();

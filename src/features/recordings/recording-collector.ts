@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ClaimedWork, startClaimedWork } from "../../core/collecting/claimed-work.ts";
 import type { CollectClaims } from "../../platform/redis/collect-claims.ts";
-import { mostReplaySeconds } from "./agent/api.ts";
-import { type CollectReplayDeps, collectReplay } from "./collect-recording.ts";
-import { replayFolder } from "./recordings.ts";
+import { mostRecordingSeconds } from "./agent/api.ts";
+import { type CollectRecordingDeps, collectRecording } from "./collect-recording.ts";
+import { recordingFolder } from "./recordings.ts";
 
 /** Recordings of one replica: each has half a megabyte in memory. */
 const mostRecordings = 200;
@@ -17,19 +17,19 @@ const askMs = 60_000;
 const sweepLimitMs = 20 * 60_000;
 
 /** A part is older than its recording's end, by the longest recording at most; and an hour for clocks. */
-const marginMs = mostReplaySeconds * 1000 + 3_600_000;
+const marginMs = mostRecordingSeconds * 1000 + 3_600_000;
 
-type ReplayCollectorDeps = CollectReplayDeps & { claims: CollectClaims };
+type RecordingCollectorDeps = CollectRecordingDeps & { claims: CollectClaims };
 
 /** Deletes videos that were stored so long ago that none of their recordings is kept. Rejects when the store does not serve. */
-export const sweepReplays = async (
-  { blobs, config }: Pick<ReplayCollectorDeps, "blobs" | "config">,
+export const sweepRecordings = async (
+  { blobs, config }: Pick<RecordingCollectorDeps, "blobs" | "config">,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<number> => {
-  const oldestMs = nowMs - config.keptReplays.seconds * 1000 - marginMs;
+  const oldestMs = nowMs - config.keptRecordings.seconds * 1000 - marginMs;
   let deleted = 0;
-  for await (const { key, storedMs } of blobs.list(replayFolder, { signal })) {
+  for await (const { key, storedMs } of blobs.list(recordingFolder, { signal })) {
     if (storedMs >= oldestMs) continue;
     await blobs.delete(key, { signal });
     deleted += 1;
@@ -37,11 +37,11 @@ export const sweepReplays = async (
   return deleted;
 };
 
-const sweepNowAndThen = async (deps: ReplayCollectorDeps, signal: AbortSignal): Promise<void> => {
+const sweepNowAndThen = async (deps: RecordingCollectorDeps, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     try {
       if (await deps.records.takeSweep(sweepMs)) {
-        const deleted = await sweepReplays(
+        const deleted = await sweepRecordings(
           deps,
           Date.now(),
           AbortSignal.any([signal, AbortSignal.timeout(sweepLimitMs)]),
@@ -56,11 +56,11 @@ const sweepNowAndThen = async (deps: ReplayCollectorDeps, signal: AbortSignal): 
 };
 
 /** Begins to collect, and to delete what is old. */
-export const startReplayCollector = (deps: ReplayCollectorDeps): ClaimedWork => {
+export const startRecordingCollector = (deps: RecordingCollectorDeps): ClaimedWork => {
   const { claims, log } = deps;
   const work = startClaimedWork({
     claims,
-    run: (collected, signal) => collectReplay(collected, deps, signal),
+    run: (collected, signal) => collectRecording(collected, deps, signal),
     most: mostRecordings,
     what: "recordings",
     log,

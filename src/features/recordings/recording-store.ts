@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
-import { replayRoomKey, replaySweepKey, replaysKey } from "../../platform/redis/keys.ts";
+import { recordingRoomKey, recordingSweepKey, recordingsKey } from "../../platform/redis/keys.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
 import { loadScript, runScript } from "../../platform/redis/script.ts";
 
@@ -13,7 +13,7 @@ export const StoredVideo = z.object({ headBytes: z.int(), parts: z.array(z.int()
 export type StoredVideo = z.infer<typeof StoredVideo>;
 
 /** One recording. `goesMs`: when it is kept no longer. Times in ms since 1970. */
-export const ReplayRecord = z.object({
+export const StoredRecording = z.object({
   id: z.string(),
   session: z.string(),
   poolUid: z.string(),
@@ -25,79 +25,79 @@ export const ReplayRecord = z.object({
   /** Left out while it is recorded, or not stored yet. */
   finished: z.object({ atMs: z.int(), why: z.string(), video: StoredVideo.optional() }).optional(),
 });
-export type ReplayRecord = z.infer<typeof ReplayRecord>;
+export type StoredRecording = z.infer<typeof StoredRecording>;
 
 /** Most bytes and recordings of a project. */
-type ReplayRoom = { bytes: number; count: number };
+type RecordingRoom = { bytes: number; count: number };
 
 /** Every method throws `unavailable` when Redis does not answer. */
-export type ReplayStore = {
+export type RecordingStore = {
   /** Reserves so many bytes for a recording that is kept so long at most. False when its project has no room. */
   reserve(
-    record: Pick<ReplayRecord, "id" | "projectId">,
+    record: Pick<StoredRecording, "id" | "projectId">,
     wanted: { bytes: number; ms: number },
-    most: ReplayRoom,
+    most: RecordingRoom,
   ): Promise<boolean>;
   /** Gives the room of a recording back that is not made. */
-  release(record: Pick<ReplayRecord, "id" | "projectId">): Promise<void>;
+  release(record: Pick<StoredRecording, "id" | "projectId">): Promise<void>;
   /** Keeps what is known of a recording until `goesMs`. */
-  put(record: ReplayRecord): Promise<void>;
+  put(record: StoredRecording): Promise<void>;
   /** Keeps it, with the room that its video really takes. */
-  finish(record: ReplayRecord, bytes: number): Promise<void>;
+  finish(record: StoredRecording, bytes: number): Promise<void>;
   /** Forgets it. */
-  drop(record: ReplayRecord): Promise<void>;
+  drop(record: StoredRecording): Promise<void>;
   /** Those of a session that are kept, in the order of their begin. */
-  list(poolUid: string, session: string): Promise<ReplayRecord[]>;
-  get(poolUid: string, session: string, id: string): Promise<ReplayRecord | undefined>;
+  list(poolUid: string, session: string): Promise<StoredRecording[]>;
+  get(poolUid: string, session: string, id: string): Promise<StoredRecording | undefined>;
   /** Whether no replica has looked for old videos for so long; then it is this one's turn. */
   takeSweep(everyMs: number): Promise<boolean>;
 };
 
-const reserveScript = loadScript("reserve-replay", import.meta.url);
+const reserveScript = loadScript("reserve-recording", import.meta.url);
 
 /** Undefined for what another version has written. */
-const read = (text: string | null): ReplayRecord | undefined => {
+const read = (text: string | null): StoredRecording | undefined => {
   if (text === null) return undefined;
-  const { data } = ReplayRecord.safeParse(JSON.parse(text));
+  const { data } = StoredRecording.safeParse(JSON.parse(text));
   return data && data.goesMs > Date.now() ? data : undefined;
 };
 
 /** Recordings in this Redis. */
-export const createReplayStore = (redis: RedisConnection): ReplayStore => {
+export const createRecordingStore = (redis: RedisConnection): RecordingStore => {
   /** Sets a field of a hash that goes with the last of its recordings; `goesMs` says when each is out of sight. */
-  const set = async (key: string, { id, goesMs }: ReplayRecord, text: string): Promise<void> => {
+  const set = async (key: string, { id, goesMs }: StoredRecording, text: string): Promise<void> => {
     await orUnavailable(redis.hset(key, id, text));
     const seconds = Math.max(1, Math.ceil((goesMs - Date.now()) / 1000));
     await orUnavailable(redis.expire(key, seconds, "NX"));
     await orUnavailable(redis.expire(key, seconds, "GT"));
   };
-  const put = (record: ReplayRecord): Promise<void> =>
-    set(replaysKey(record.poolUid, record.session), record, JSON.stringify(record));
-  const release = async ({ id, projectId }: Pick<ReplayRecord, "id" | "projectId">): Promise<void> => {
-    await orUnavailable(redis.hdel(replayRoomKey(projectId), id));
+  const put = (record: StoredRecording): Promise<void> =>
+    set(recordingsKey(record.poolUid, record.session), record, JSON.stringify(record));
+  const release = async ({ id, projectId }: Pick<StoredRecording, "id" | "projectId">): Promise<void> => {
+    await orUnavailable(redis.hdel(recordingRoomKey(projectId), id));
   };
   return {
     async reserve({ id, projectId }, { bytes, ms }, most) {
       const argv = [id, bytes, ms, most.bytes, most.count];
-      return (await orUnavailable(runScript(redis, reserveScript, [replayRoomKey(projectId)], argv))) === 1;
+      return (await orUnavailable(runScript(redis, reserveScript, [recordingRoomKey(projectId)], argv))) === 1;
     },
     release,
     put,
     async finish(record, bytes) {
       await put(record);
-      await set(replayRoomKey(record.projectId), record, `${record.goesMs}:${bytes}`);
+      await set(recordingRoomKey(record.projectId), record, `${record.goesMs}:${bytes}`);
     },
     async drop(record) {
-      await orUnavailable(redis.hdel(replaysKey(record.poolUid, record.session), record.id));
+      await orUnavailable(redis.hdel(recordingsKey(record.poolUid, record.session), record.id));
       await release(record);
     },
     async list(poolUid, session) {
-      const texts = await orUnavailable(redis.hvals(replaysKey(poolUid, session)));
+      const texts = await orUnavailable(redis.hvals(recordingsKey(poolUid, session)));
       return texts.flatMap((text) => read(text) ?? []).toSorted((a, b) => a.startedMs - b.startedMs);
     },
-    get: async (poolUid, session, id) => read(await orUnavailable(redis.hget(replaysKey(poolUid, session), id))),
+    get: async (poolUid, session, id) => read(await orUnavailable(redis.hget(recordingsKey(poolUid, session), id))),
     async takeSweep(everyMs) {
-      return (await orUnavailable(redis.set(replaySweepKey, "1", "PX", everyMs, "NX"))) === "OK";
+      return (await orUnavailable(redis.set(recordingSweepKey, "1", "PX", everyMs, "NX"))) === "OK";
     },
   };
 };

@@ -5,7 +5,7 @@ import { z } from "zod";
 export const mostFramerate = 20;
 
 /** The longest recording, s. */
-export const mostReplaySeconds = 4 * 3600;
+export const mostRecordingSeconds = 4 * 3600;
 
 /** The body of a start. */
 export const StartReplayBody = z.object({
@@ -18,7 +18,7 @@ export const StartReplayBody = z.object({
   max_duration_in_seconds: z
     .int()
     .min(1)
-    .max(mostReplaySeconds)
+    .max(mostRecordingSeconds)
     .default(600)
     .describe("When the recording ends by itself, seconds after its begin."),
   record_audio: z

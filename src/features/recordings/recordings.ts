@@ -1,10 +1,10 @@
 import type { ClaimedWork } from "../../core/collecting/claimed-work.ts";
-import { mostReplayBytes } from "./agent/api.ts";
-import type { ReplayClient } from "./agent-client.ts";
-import type { ReplayStore } from "./recording-store.ts";
+import { mostRecordingBytes } from "./agent/api.ts";
+import type { RecordingClient } from "./agent-client.ts";
+import type { RecordingStore } from "./recording-store.ts";
 
 /** What use cases need for recordings of sessions. */
-export type ReplayParts = { records: ReplayStore; client: ReplayClient; collector: ClaimedWork };
+export type RecordingParts = { records: RecordingStore; client: RecordingClient; collector: ClaimedWork };
 
 /** Recordings that are kept of one session. */
 export const mostPerSession = 20;
@@ -18,16 +18,16 @@ const leastBytes = 8 * 1024 * 1024;
 
 /** The most that a recording of so many seconds may become, bytes. */
 export const mostBytesOf = (seconds: number): number =>
-  Math.min(mostReplayBytes, leastBytes + seconds * bytesPerSecond);
+  Math.min(mostRecordingBytes, leastBytes + seconds * bytesPerSecond);
 
 /** The folder of the blob store in which recordings are. */
-export const replayFolder = "replays";
+export const recordingFolder = "replays";
 
 /** The key of what stands before the parts of a recording. */
-export const headKey = (id: string): string => `${replayFolder}/${id}/head`;
+export const headKey = (id: string): string => `${recordingFolder}/${id}/head`;
 
 /** The key of a part of a recording. */
-export const partKey = (id: string, part: number): string => `${replayFolder}/${id}/${part}`;
+export const partKey = (id: string, part: number): string => `${recordingFolder}/${id}/${part}`;
 
 /** The name of a recording among what replicas collect. */
 export const claimName = (session: string, id: string): string => `${session}/${id}`;

@@ -7,16 +7,16 @@ import { routesWith } from "../../core/http/route.ts";
 import type { FindSessionDeps } from "../../core/sessions/find-session.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
-import { openReplay, replayFile, replayType } from "./open-recording.ts";
+import { openRecording, recordingFile, recordingType } from "./open-recording.ts";
 import { Replay, StartReplayBody } from "./recording-wire.ts";
-import type { ReplayParts } from "./recordings.ts";
-import { findReplay, listReplays, replayAnswer, startReplay, stopReplay } from "./session-recordings.ts";
+import type { RecordingParts } from "./recordings.ts";
+import { findRecording, listRecordings, recordingAnswer, startRecording, stopRecording } from "./session-recordings.ts";
 
 type Deps = FindSessionDeps & {
   blobs: BlobStore;
   config: Config;
   log: Logger;
-  replays: ReplayParts;
+  recordings: RecordingParts;
   signingKey: KeyObject;
 };
 const defineRoute = routesWith<Deps>();
@@ -27,7 +27,7 @@ const permission = "browsers:use";
 const path = "/browsers/{id_or_name}/replays";
 
 const SessionParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The session's id or name.") });
-const ReplayParams = SessionParams.extend({ replay_id: z.string().min(1).max(64).describe("The recording's id.") });
+const RecordingParams = SessionParams.extend({ replay_id: z.string().min(1).max(64).describe("The recording's id.") });
 
 const EndedQuery = z.object({
   include_deleted: z
@@ -36,7 +36,7 @@ const EndedQuery = z.object({
     .describe("Also of an ended session, as long as its recordings are kept."),
 });
 
-export const startReplayRoute = defineRoute(
+export const startRecordingRoute = defineRoute(
   {
     method: "post",
     path,
@@ -51,12 +51,12 @@ export const startReplayRoute = defineRoute(
     errors: ["bad_request", "not_supported_here", "not_found", "conflict", "too_many_requests", "unavailable"],
   },
   async ({ params, body, project, principal, baseUrl, deps }) => {
-    const record = await startReplay({ idOrName: params.id_or_name, request: body, principal }, project, deps);
-    return { status: 201, body: replayAnswer(record, baseUrl, deps) };
+    const record = await startRecording({ idOrName: params.id_or_name, request: body, principal }, project, deps);
+    return { status: 201, body: recordingAnswer(record, baseUrl, deps) };
   },
 );
 
-export const listReplaysRoute = defineRoute(
+export const listRecordingsRoute = defineRoute(
   {
     method: "get",
     path,
@@ -72,12 +72,12 @@ export const listReplaysRoute = defineRoute(
   },
   async ({ params, query, project, principal, baseUrl, deps }) => {
     const asked = { idOrName: params.id_or_name, includeEnded: query.include_deleted === "true", principal };
-    const records = await listReplays(asked, project, deps);
-    return { status: 200, body: records.map((record) => replayAnswer(record, baseUrl, deps)) };
+    const records = await listRecordings(asked, project, deps);
+    return { status: 200, body: records.map((record) => recordingAnswer(record, baseUrl, deps)) };
   },
 );
 
-export const stopReplayRoute = defineRoute(
+export const stopRecordingRoute = defineRoute(
   {
     method: "post",
     path: `${path}/{replay_id}/stop`,
@@ -86,17 +86,22 @@ export const stopReplayRoute = defineRoute(
     scope,
     permission,
     summary: "End a recording and store its video",
-    params: ReplayParams,
+    params: RecordingParams,
     answers: { 204: { description: "The video is stored" } },
     errors: ["not_found", "unavailable"],
   },
   async ({ params, project, principal, deps, signal }) => {
-    await stopReplay({ idOrName: params.id_or_name, replayId: params.replay_id, principal }, project, deps, signal);
+    await stopRecording(
+      { idOrName: params.id_or_name, recordingId: params.replay_id, principal },
+      project,
+      deps,
+      signal,
+    );
     return { status: 204 };
   },
 );
 
-export const downloadReplayRoute = defineRoute(
+export const downloadRecordingRoute = defineRoute(
   {
     method: "get",
     path: `${path}/{replay_id}`,
@@ -105,18 +110,18 @@ export const downloadReplayRoute = defineRoute(
     scope,
     permission,
     summary: "Download the video of a recording",
-    params: ReplayParams,
+    params: RecordingParams,
     query: EndedQuery,
     isAudited: true,
     answers: {
-      200: { description: "The video", files: [replayType] },
-      206: { description: "The part of it that the header Range asks for", files: [replayType] },
+      200: { description: "The video", files: [recordingType] },
+      206: { description: "The part of it that the header Range asks for", files: [recordingType] },
     },
     errors: ["bad_request", "not_supported_here", "not_found", "conflict", "unavailable"],
   },
   async ({ params, query, project, principal, deps, range, signal }) => {
     const asked = { idOrName: params.id_or_name, includeEnded: query.include_deleted === "true", principal };
-    const { record } = await findReplay({ ...asked, replayId: params.replay_id }, project, deps);
-    return replayFile(openReplay(record, deps), { name: `${record.id}.webm`, range, signal });
+    const { record } = await findRecording({ ...asked, recordingId: params.replay_id }, project, deps);
+    return recordingFile(openRecording(record, deps), { name: `${record.id}.webm`, range, signal });
   },
 );

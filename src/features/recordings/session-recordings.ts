@@ -5,25 +5,25 @@ import type { Called } from "../../core/leases/agent/agent-call.ts";
 import { requestOf } from "../../core/leases/records.ts";
 import { newId } from "../../core/objects/new-id.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import { signReplayToken } from "../../core/protocol/session-token.ts";
+import { signRecordingToken } from "../../core/protocol/session-token.ts";
 import { findUsable, type UserOf } from "../../core/sessions/authorize-session.ts";
 import type { FindSessionDeps, FoundSession } from "../../core/sessions/find-session.ts";
 import { AppError, unavailable } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
-import type { ReplayRecord } from "./recording-store.ts";
+import type { StoredRecording } from "./recording-store.ts";
 import type { Replay, StartReplayBody } from "./recording-wire.ts";
-import { claimName, mostBytesOf, mostPerProject, mostPerSession, type ReplayParts } from "./recordings.ts";
+import { claimName, mostBytesOf, mostPerProject, mostPerSession, type RecordingParts } from "./recordings.ts";
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** A recording as callers get it. `baseUrl`: of this service. */
-export const replayAnswer = (
-  { id, session, poolUid, startedMs, finished }: ReplayRecord,
+export const recordingAnswer = (
+  { id, session, poolUid, startedMs, finished }: StoredRecording,
   baseUrl: string,
   { signingKey }: { signingKey: KeyObject },
 ): Replay => {
-  const jwt = signReplayToken(signingKey, { sessionId: session, poolUid, replayId: id });
+  const jwt = signRecordingToken(signingKey, { sessionId: session, poolUid, recordingId: id });
   return {
     replay_id: id,
     started_at: timeOf(startedMs),
@@ -36,34 +36,34 @@ export const replayAnswer = (
 type Asked = Pick<UserOf, "principal"> & { idOrName: string; includeEnded: boolean };
 
 /** The recordings of a session, in the order of their begin. Throws `not_found` and `forbidden`. */
-export const listReplays = async (
+export const listRecordings = async (
   { idOrName, includeEnded, principal }: Asked,
   project: Project,
-  deps: FindSessionDeps & { replays: ReplayParts },
-): Promise<ReplayRecord[]> => {
+  deps: FindSessionDeps & { recordings: RecordingParts },
+): Promise<StoredRecording[]> => {
   const { lease, poolUid } = await findUsable(idOrName, { project, includeEnded, principal }, deps);
-  return deps.replays.records.list(poolUid, lease.session);
+  return deps.recordings.records.list(poolUid, lease.session);
 };
 
 /** One recording of a session. Throws `not_found` and `forbidden`. */
-export const findReplay = async (
-  { idOrName, includeEnded, replayId, principal }: Asked & { replayId: string },
+export const findRecording = async (
+  { idOrName, includeEnded, recordingId, principal }: Asked & { recordingId: string },
   project: Project,
-  deps: FindSessionDeps & { replays: ReplayParts },
-): Promise<FoundSession & { record: ReplayRecord }> => {
+  deps: FindSessionDeps & { recordings: RecordingParts },
+): Promise<FoundSession & { record: StoredRecording }> => {
   const found = await findUsable(idOrName, { project, includeEnded, principal }, deps);
-  const record = await deps.replays.records.get(found.poolUid, found.lease.session, replayId);
-  if (!record) throw new AppError("not_found", `browser ${idOrName} has no recording ${replayId.slice(0, 100)}`);
+  const record = await deps.recordings.records.get(found.poolUid, found.lease.session, recordingId);
+  if (!record) throw new AppError("not_found", `browser ${idOrName} has no recording ${recordingId.slice(0, 100)}`);
   return { ...found, record };
 };
 
-type Deps = FindSessionDeps & { blobs: BlobStore; config: Config; log: Logger; replays: ReplayParts };
+type Deps = FindSessionDeps & { blobs: BlobStore; config: Config; log: Logger; recordings: RecordingParts };
 
 const mebibytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 
 /** Throws `too_many_requests` when the session or its project has no room for one more. */
-const reserve = async (record: ReplayRecord, { replays: { records }, config }: Deps): Promise<void> => {
-  const { seconds, bytesPerProject } = config.keptReplays;
+const reserve = async (record: StoredRecording, { recordings: { records }, config }: Deps): Promise<void> => {
+  const { seconds, bytesPerProject } = config.keptRecordings;
   if ((await records.list(record.poolUid, record.session)).length >= mostPerSession)
     throw new AppError("too_many_requests", `a session has ${mostPerSession} recordings at most`);
   const wanted = { bytes: record.mostBytes, ms: record.goesMs - record.startedMs + seconds * 1000 };
@@ -95,8 +95,13 @@ const refused = async (
 };
 
 /** Has the agent begin. It knows nothing of it after any error. */
-const begin = async (record: ReplayRecord, wanted: StartReplayBody, found: FoundSession, deps: Deps): Promise<void> => {
-  const { client } = deps.replays;
+const begin = async (
+  record: StoredRecording,
+  wanted: StartReplayBody,
+  found: FoundSession,
+  deps: Deps,
+): Promise<void> => {
+  const { client } = deps.recordings;
   const { lease } = found;
   const { session, epoch, seq } = lease;
   const answer = await client.start(lease, record.id, {
@@ -118,11 +123,11 @@ const begin = async (record: ReplayRecord, wanted: StartReplayBody, found: Found
  * Begins to record the browser of an active session. Throws `not_found`, `not_supported_here`, `conflict` while it is being recorded
  * already, and `too_many_requests` without room for its video.
  */
-export const startReplay = async (
+export const startRecording = async (
   { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: StartReplayBody },
   project: Project,
   deps: Deps,
-): Promise<ReplayRecord> => {
+): Promise<StoredRecording> => {
   const found = await findUsable(idOrName, { project, principal }, deps);
   // Without a store it says so.
   if (!deps.config.blobs) await deps.blobs.check({ signal: AbortSignal.timeout(1000) });
@@ -130,25 +135,25 @@ export const startReplay = async (
   const { project: projectId } = requestOf(lease);
   const startedMs = Date.now();
   const seconds = request.max_duration_in_seconds;
-  const record: ReplayRecord = {
+  const record: StoredRecording = {
     id: newId(),
     session: lease.session,
     poolUid,
     projectId,
     startedMs,
     // Until it is finished: longer than it can take.
-    goesMs: startedMs + (seconds + deps.config.keptReplays.seconds) * 1000,
+    goesMs: startedMs + (seconds + deps.config.keptRecordings.seconds) * 1000,
     mostBytes: mostBytesOf(seconds),
   };
   await reserve(record, deps);
   try {
     // In this order: whatever fails or dies in between, the recording is collected or forgotten.
-    await deps.replays.records.put(record);
-    deps.replays.collector.collect({ session: claimName(record.session, record.id), poolUid });
+    await deps.recordings.records.put(record);
+    deps.recordings.collector.collect({ session: claimName(record.session, record.id), poolUid });
     await begin(record, request, found, deps);
     return record;
   } catch (error) {
-    await deps.replays.records.drop(record).catch(() => undefined);
+    await deps.recordings.records.drop(record).catch(() => undefined);
     throw error;
   }
 };
@@ -161,19 +166,19 @@ const lookMs = 100;
  * Ends a recording, and resolves when its video is stored. One that has ended needs no more. Throws `not_found`, and `unavailable` when it
  * is not stored in time; then it is stored later.
  */
-export const stopReplay = async (
-  { idOrName, replayId, principal }: Pick<UserOf, "principal"> & { idOrName: string; replayId: string },
+export const stopRecording = async (
+  { idOrName, recordingId, principal }: Pick<UserOf, "principal"> & { idOrName: string; recordingId: string },
   project: Project,
-  deps: FindSessionDeps & { log: Logger; replays: ReplayParts },
+  deps: FindSessionDeps & { log: Logger; recordings: RecordingParts },
   signal: AbortSignal,
 ): Promise<void> => {
-  const { record, lease, poolUid } = await findReplay(
-    { idOrName, includeEnded: true, replayId, principal },
+  const { record, lease, poolUid } = await findRecording(
+    { idOrName, includeEnded: true, recordingId, principal },
     project,
     deps,
   );
   if (record.finished) return;
-  const { client, collector, records } = deps.replays;
+  const { client, collector, records } = deps.recordings;
   const { session, id } = record;
   const answer = await client.stop(lease, { session, id });
   if (answer.kind !== "ok") deps.log.debug({ session_id: session, replay_id: id, answer }, "no recording to stop");

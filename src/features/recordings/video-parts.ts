@@ -10,7 +10,7 @@
 
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { mostReplaySeconds } from "./agent/api.ts";
+import { mostRecordingSeconds } from "./agent/api.ts";
 import type { StoredVideo } from "./recording-store.ts";
 import { headKey, partKey } from "./recordings.ts";
 import { NotWebm } from "./webm/ebml.ts";
@@ -45,7 +45,7 @@ const createIndex = () => {
   let bytes = 0;
   let lastMs = 0;
   let size: VideoSize | undefined;
-  const latest = (mostReplaySeconds + 60) * 1000;
+  const latest = (mostRecordingSeconds + 60) * 1000;
   return {
     bytes: () => bytes,
     clusters: (): readonly IndexedCluster[] => index,

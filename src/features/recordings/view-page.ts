@@ -17,15 +17,15 @@ import type { Projects } from "../../core/projects/projects.ts";
 import { httpStatus } from "../../platform/base/errors.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
-import { openReplay, replayByToken, replayFile } from "./open-recording.ts";
-import type { ReplayParts } from "./recordings.ts";
+import { openRecording, recordingByToken, recordingFile } from "./open-recording.ts";
+import type { RecordingParts } from "./recordings.ts";
 
 type Services = {
   blobs: BlobStore;
   callerLimits: CallerLimits;
   config: Config;
   projects: Projects;
-  replays: ReplayParts;
+  recordings: RecordingParts;
   verifyKey: KeyObject;
 };
 
@@ -48,16 +48,16 @@ const serve = async (
 ): Promise<void> => {
   const asked = {
     sessionId: textOf(request.params.session),
-    replayId: textOf(request.params.replay),
+    recordingId: textOf(request.params.replay),
     token: textOf(request.query.jwt),
   };
-  const record = await replayByToken(asked, services);
+  const record = await recordingByToken(asked, services);
   whenClosed(response, services.callerLimits.enter("project", record.projectId));
   const gone = new AbortController();
   whenClosed(response, () => gone.abort(callerGone()));
   const signal = AbortSignal.any([gone.signal, stopping]);
   const options = { name: `${record.id}.webm`, range: request.get("range"), signal };
-  const { status, file, headers } = replayFile(openReplay(record, services), options);
+  const { status, file, headers } = recordingFile(openRecording(record, services), options);
   secured(response).status(status).set(headers);
   if (request.method === "HEAD")
     response.set({ "Content-Type": file.type, "Content-Length": String(file.bytes) }).end();
@@ -65,7 +65,7 @@ const serve = async (
 };
 
 /** Serves GET of that path. */
-export const mountReplayView = (app: Express, deps: AppDeps<Services>): void => {
+export const mountRecordingView = (app: Express, deps: AppDeps<Services>): void => {
   app.get("/gateway/:session/replays/:replay", async (request, response) => {
     setRoute(response, route);
     const facts = factsOf(response);

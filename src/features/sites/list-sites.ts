@@ -6,10 +6,10 @@ import { listAnalyses } from "./analyses/fetch-analysis.ts";
 import type { SiteAnalysis } from "./analyses/site-analysis.ts";
 import { lookupTarget } from "./lookup-site.ts";
 import { bestFirst, isEligible } from "./rules/recommend.ts";
-import { browserRecord, evidenceRecord, proxyRecipe } from "./rules/recommendation-record.ts";
+import { browserRecord, evidenceAnswer, proxyRecipe } from "./rules/recommendation-answer.ts";
 import { type SiteIndex, type SitePlace, siteDomain } from "./site-index.ts";
 import type { SiteScope } from "./site-recipe.ts";
-import { configurationName, type RecommendationSummary, type SiteRecord, type summarySorts } from "./site-wire.ts";
+import { configurationName, type RecommendationSummary, type SiteAnswer, type summarySorts } from "./site-wire.ts";
 
 /** Names that are looked at before others have their turn: about a millisecond. */
 const atOnce = 5000;
@@ -17,10 +17,10 @@ const atOnce = 5000;
 type SiteQuery = { query?: string | undefined; scope?: SiteScope | undefined; limit: number; offset: number };
 
 /** A site as answers show it; undefined when it has gone meanwhile. */
-export const siteRecord = (
+export const siteAnswer = (
   place: SitePlace,
   { sites, config }: { config: Config; sites: SiteIndex },
-): SiteRecord | undefined => {
+): SiteAnswer | undefined => {
   const site = sites.of(siteDomain(place)).find(place);
   return (
     site && {
@@ -28,8 +28,8 @@ export const siteRecord = (
       configurations: bestFirst(site.known).map(({ recipe, evidence, decisive }) => ({
         browser: browserRecord(recipe.browser),
         proxy: proxyRecipe(recipe.proxy),
-        eligible: isEligible(decisive, config.registry),
-        evidence: evidenceRecord(evidence),
+        eligible: isEligible(decisive, config.sites),
+        evidence: evidenceAnswer(evidence),
       })),
       guidance: site.guidance ?? null,
     }
@@ -41,7 +41,7 @@ export const listSites = async (
   { query, scope, limit, offset }: SiteQuery,
   deps: { config: Config; sites: SiteIndex },
   signal: AbortSignal,
-): Promise<{ sites: SiteRecord[]; hasMore: boolean }> => {
+): Promise<{ sites: SiteAnswer[]; hasMore: boolean }> => {
   const part = query?.toLowerCase();
   const found: SitePlace[] = [];
   let seen = 0;
@@ -57,7 +57,7 @@ export const listSites = async (
     if (matching > offset + limit) break;
     if (matching > offset) found.push(place);
   }
-  return { sites: found.flatMap((place) => siteRecord(place, deps) ?? []), hasMore: matching > offset + limit };
+  return { sites: found.flatMap((place) => siteAnswer(place, deps) ?? []), hasMore: matching > offset + limit };
 };
 
 // What is recommended for the targets that were analyzed: `config_registry.list` of the public clients.
@@ -89,7 +89,7 @@ export const listRecommendations = ({ query, sortBy, order }: SummaryQuery, deps
   };
   return listAnalyses({ query }, deps)
     .map(({ analysis, target }): RecommendationSummary => {
-      const { recommendation } = lookupTarget({ target, countries: deps.config.registry.proxyCountries }, deps);
+      const { recommendation } = lookupTarget({ target, countries: deps.config.sites.proxyCountries }, deps);
       const found = recommendation?.type === "recommendation" ? recommendation : null;
       return {
         target: target.normalized,

@@ -4,7 +4,7 @@ import { isCountry } from "../../platform/rules/countries.ts";
 import type { ProxyProvider } from "../proxies/rules/proxy-provider.ts";
 import { isPossibleHere } from "./rules/possible-here.ts";
 import { recommend } from "./rules/recommend.ts";
-import { lookupAnswer } from "./rules/recommendation-record.ts";
+import { lookupAnswer } from "./rules/recommendation-answer.ts";
 import { type Target, targetOf } from "./rules/target.ts";
 import type { SiteIndex } from "./site-index.ts";
 import type { Recipe } from "./site-recipe.ts";
@@ -24,7 +24,7 @@ export const requireCountries = (
   given: readonly string[] | undefined,
   { config }: Pick<Deps, "config">,
 ): readonly string[] | undefined => {
-  if (given === undefined) return config.registry.proxyCountries;
+  if (given === undefined) return config.sites.proxyCountries;
   const codes = given.map((code) => code.toUpperCase());
   const unknown = codes.flatMap((code, index) =>
     isCountry(code)
@@ -41,7 +41,7 @@ export const lookupTarget = (
   deps: Deps,
 ): LookupAnswer => {
   const { proxyProvider, config } = deps;
-  const { minTrials, minRate } = config.registry;
+  const { minTrials, minRate } = config.sites;
   const { find } = deps.sites.of(target.domain);
   const here = { browserFeatures: config.browserFeatures, proxyProvider };
   const rules = { minTrials, minRate, countries, isPossible: (recipe: Recipe) => isPossibleHere(recipe, here) };

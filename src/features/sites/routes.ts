@@ -17,13 +17,13 @@ import type { SiteIndex } from "./site-index.ts";
 import { siteScopes } from "./site-recipe.ts";
 import {
   AnalysisAnswer,
-  AnalysisRecord,
+  AnalysisState,
   AnalysisSummary,
   LookupAnswer,
   LookupRequest,
   RecommendationSummary,
   ResolveRequest,
-  SiteRecord,
+  SiteAnswer,
   summarySorts,
 } from "./site-wire.ts";
 
@@ -92,7 +92,7 @@ export const listAnalysesRoute = defineRoute(
     query: Paging.extend({
       query: z.string().max(2048).optional().describe("A part of the target in any case, or the exact id."),
       search,
-      status: AnalysisRecord.shape.status.optional(),
+      status: AnalysisState.shape.status.optional(),
     }),
     answers: { 200: { description: "The analyses of the last day", schema: z.array(AnalysisSummary) } },
     errors: ["bad_request"],
@@ -163,7 +163,7 @@ export const listSitesRoute = defineRoute(
       search,
       scope: z.enum(siteScopes).optional().describe("Only sites of this scope."),
     }),
-    answers: { 200: { description: "The sites with all that was tried", schema: z.array(SiteRecord) } },
+    answers: { 200: { description: "The sites with all that was tried", schema: z.array(SiteAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query, deps, signal }) => {

@@ -22,7 +22,7 @@ export const LookupRequest = z.object({
 });
 export type LookupRequest = z.infer<typeof LookupRequest>;
 
-const TargetRecord = z.object({
+const TargetAnswer = z.object({
   normalized: z.string().describe("Scheme, host, port and path that are looked up."),
   host: z.string().describe("The whole host name."),
   domain: z.string().describe("The registrable domain, by the Public Suffix List with its private section."),
@@ -30,7 +30,7 @@ const TargetRecord = z.object({
 
 const count = z.int().min(0);
 
-const EvidenceRecord = z.object({
+const EvidenceAnswer = z.object({
   success_rate: z.number().min(0).max(1).describe("Accessed trials by judged ones."),
   sample_size: count.describe("Judged trials: accessed and blocked ones."),
   accessed: count,
@@ -59,7 +59,7 @@ export const ProxyRecipe = z.discriminatedUnion("mode", [
 ]);
 export type ProxyRecipe = z.infer<typeof ProxyRecipe>;
 
-export const RecommendationRecord = z.object({
+export const RecommendationAnswer = z.object({
   type: z.literal("recommendation"),
   browser: wireSchema(recipeFields.browser.unwrap()).describe("Settings for POST /browsers."),
   proxy: ProxyRecipe,
@@ -67,12 +67,12 @@ export const RecommendationRecord = z.object({
     .enum(siteScopes)
     .describe("exact: known of this target. host, domain: known of all of its host or domain."),
   matched_target: z.string().describe("The target, host or domain whose knowledge it is."),
-  evidence: EvidenceRecord,
+  evidence: EvidenceAnswer,
 });
-export type RecommendationRecord = z.infer<typeof RecommendationRecord>;
+export type RecommendationAnswer = z.infer<typeof RecommendationAnswer>;
 
 /** A configuration in words, for people: `headless, stealth, isp proxy in US`. */
-export const configurationName = ({ browser, proxy }: Pick<RecommendationRecord, "browser" | "proxy">): string => {
+export const configurationName = ({ browser, proxy }: Pick<RecommendationAnswer, "browser" | "proxy">): string => {
   const country = proxy.mode === "managed" ? proxy.create.config?.country : undefined;
   return [
     browser.headless ? "headless" : "headful",
@@ -99,12 +99,12 @@ export const NoRecommendation = z.strictObject({
 export type NoRecommendation = z.infer<typeof NoRecommendation>;
 
 export const LookupAnswer = z.object({
-  target: TargetRecord,
+  target: TargetAnswer,
   recommendation: z
-    .discriminatedUnion("type", [RecommendationRecord, NoRecommendation])
+    .discriminatedUnion("type", [RecommendationAnswer, NoRecommendation])
     .nullable()
     .describe("null: no configuration is known that works."),
-  working_configurations: z.array(RecommendationRecord).describe("All that work, the recommended one first."),
+  working_configurations: z.array(RecommendationAnswer).describe("All that work, the recommended one first."),
   guidance: z
     .string()
     .max(maxGuidance)
@@ -119,8 +119,8 @@ export const ResolveRequest = LookupRequest.extend({
 });
 export type ResolveRequest = z.infer<typeof ResolveRequest>;
 
-const TrialRecord = z.object({
-  browser: RecommendationRecord.shape.browser,
+const TrialAnswer = z.object({
+  browser: RecommendationAnswer.shape.browser,
   proxy: ProxyRecipe,
   verdict: z.enum(verdicts).describe("Whether the browser reached the site; inconclusive: the trial says nothing."),
   reason: z.string().describe("Why, as one word; docs/judging.md lists them."),
@@ -132,7 +132,7 @@ const TrialRecord = z.object({
 /** How far a run is, in the words of the public clients. Nothing is cancelled or expires here: a run that takes too long completes as inconclusive. */
 const analysisStatus = z.enum(["running", "completed", "failed"]);
 
-export const AnalysisRecord = z.object({
+export const AnalysisState = z.object({
   id: z.string().describe("The analysis's id, the same for each run of the target."),
   status: analysisStatus.describe("running: it waits for a browser, or tries. failed: it could not be carried out."),
   run: z.int().min(1).describe("The number of the run that this is about."),
@@ -144,17 +144,17 @@ export const AnalysisRecord = z.object({
   failure: z.object({ code: z.string(), message: z.string() }).optional().describe("Why it failed."),
   outcome: z.enum(analysisOutcomes).optional().describe("What came of it, once it has completed."),
   message: z.string().optional().describe("The same as a sentence."),
-  trials: z.array(TrialRecord).describe("The trials so far, in their order."),
+  trials: z.array(TrialAnswer).describe("The trials so far, in their order."),
 });
-export type AnalysisRecord = z.infer<typeof AnalysisRecord>;
+export type AnalysisState = z.infer<typeof AnalysisState>;
 
 /** An entry of `GET /config-registry/analyses`. */
-export const AnalysisSummary = z.object({ analysis: AnalysisRecord, target: TargetRecord });
+export const AnalysisSummary = z.object({ analysis: AnalysisState, target: TargetAnswer });
 export type AnalysisSummary = z.infer<typeof AnalysisSummary>;
 
 /** The answer of `resolve`, and of a read analysis. */
 export const AnalysisAnswer = LookupAnswer.extend({
-  analysis: AnalysisRecord.describe("The analysis of the target."),
+  analysis: AnalysisState.describe("The analysis of the target."),
   recommendation: LookupAnswer.shape.recommendation.describe(
     "What is known now; null: nothing yet. The codes that a lookup never answers are of an ended analysis.",
   ),
@@ -176,25 +176,25 @@ export const RecommendationSummary = z.object({
   analysis_id: z.string().describe("Its analysis."),
   analysis_status: analysisStatus,
   last_requested_at: z.iso.datetime().describe("When its analysis was last asked for."),
-  recommendation: RecommendationRecord.nullable().describe("What is recommended for it now; null: nothing."),
+  recommendation: RecommendationAnswer.nullable().describe("What is recommended for it now; null: nothing."),
   recommended_config_label: z.string().nullable().describe("The recommended configuration in words."),
   success_rate: z.number().min(0).max(1).nullable().describe("How often it reached the site."),
 });
 export type RecommendationSummary = z.infer<typeof RecommendationSummary>;
 
-export const SiteRecord = z.object({
+export const SiteAnswer = z.object({
   scope: z.enum(siteScopes),
   target: z.string().describe("The URL, the host or the domain."),
   configurations: z
     .array(
       z.object({
-        browser: RecommendationRecord.shape.browser,
+        browser: RecommendationAnswer.shape.browser,
         proxy: ProxyRecipe,
         eligible: z.boolean().describe("Whether its evidence is enough to recommend it."),
-        evidence: EvidenceRecord,
+        evidence: EvidenceAnswer,
       }),
     )
     .describe("All that were tried, the best first, also those that do not work."),
   guidance: z.string().nullable(),
 });
-export type SiteRecord = z.infer<typeof SiteRecord>;
+export type SiteAnswer = z.infer<typeof SiteAnswer>;

@@ -5,13 +5,13 @@ import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Reflector } from "../../platform/kube/reflector.ts";
 import { type SiteAnalysis, siteAnalysisKind } from "./analyses/site-analysis.ts";
-import { siteRecord } from "./list-sites.ts";
-import { analysisRecord } from "./rules/analysis-record.ts";
+import { siteAnswer } from "./list-sites.ts";
+import { analysisState } from "./rules/analysis-answer.ts";
 import { bestFirst } from "./rules/recommend.ts";
 import { recipeKey } from "./rules/site.ts";
 import type { RecentRun } from "./site-evidence.ts";
 import { type SiteIndex, type SitePlace, siteDomain } from "./site-index.ts";
-import type { AnalysisSummary, SiteRecord } from "./site-wire.ts";
+import type { AnalysisSummary, SiteAnswer } from "./site-wire.ts";
 
 /** The most that is read of a screenshot, bytes: four times what a visit keeps. */
 const maxScreenshot = 262_144;
@@ -20,7 +20,7 @@ const maxScreenshot = 262_144;
 export type AnalysisView = AnalysisSummary & { screenshots: boolean[] };
 
 const viewOf = (analysis: SiteAnalysis): AnalysisView => {
-  const record = analysisRecord(analysis, Date.now());
+  const record = analysisState(analysis, Date.now());
   const trials = record.trials.length > 0 ? (analysis.status?.trials ?? []) : [];
   return {
     analysis: record,
@@ -42,9 +42,9 @@ export const viewAnalyses = ({ analyses }: { analyses: Reflector<SiteAnalysis> }
     .sort((a, b) => rank(a) - rank(b) || b.analysis.created_at.localeCompare(a.analysis.created_at));
 
 /** `recent`: the latest runs of each of the site's configurations, oldest first. */
-export type SiteView = { site: SiteRecord; recent: (readonly RecentRun[])[]; analyses: AnalysisView[] };
+export type SiteView = { site: SiteAnswer; recent: (readonly RecentRun[])[]; analyses: AnalysisView[] };
 
-/** The latest runs of each configuration, in the order of `siteRecord`. */
+/** The latest runs of each configuration, in the order of `siteAnswer`. */
 const runsOf = (place: SitePlace, { sites }: { sites: SiteIndex }): RecentRun[][] => {
   const finder = sites.of(siteDomain(place));
   const recent = finder.recent(place);
@@ -56,7 +56,7 @@ export const viewSite = (
   place: SitePlace,
   deps: { analyses: Reflector<SiteAnalysis>; config: Config; sites: SiteIndex },
 ): SiteView | undefined => {
-  const site = siteRecord(place, deps);
+  const site = siteAnswer(place, deps);
   const isHere = ({ target }: AnalysisView): boolean =>
     [target.normalized, target.host, target.domain].includes(place.target);
   return (

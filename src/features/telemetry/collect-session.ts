@@ -14,7 +14,6 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaseState } from "../../core/collecting/lease-state.ts";
-import type { Slots } from "../../core/collecting/slots.ts";
 import type { Config } from "../../core/config/config.ts";
 import { AgentStreamBroken, type AgentStreams } from "../../core/leases/agent/agent-stream.ts";
 import type { LeaseStore } from "../../core/leases/lease-store.ts";
@@ -27,6 +26,7 @@ import { telemetryPath } from "../../core/protocol/telemetry-api.ts";
 import { sessionTelemetry } from "../../core/sessions/session-answer.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { doubling } from "../../platform/base/retry.ts";
+import type { Semaphore } from "../../platform/base/semaphore.ts";
 import type { Collected } from "../../platform/redis/collect-claims.ts";
 import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
 import { inBatches } from "./batches.ts";
@@ -34,7 +34,7 @@ import type { Exporting, Exports } from "./exports.ts";
 import { TelemetryRecord } from "./telemetry-event.ts";
 import type { KeptEvent, TelemetryBounds, TelemetryStore } from "./telemetry-store.ts";
 
-/** `slots`: batches of all sessions that are in memory at once. `isTight`: Redis has little room left. */
+/** `batches`: batches of all sessions that are in memory at once. `isTight`: Redis has little room left. */
 export type CollectDeps = {
   browsers: WatchedObjects<Browser>;
   config: Config;
@@ -44,7 +44,7 @@ export type CollectDeps = {
 } & {
   events: TelemetryStore;
   streams: Pick<AgentStreams, "open">;
-  slots: Slots;
+  batches: Semaphore;
   exports: Exports;
   isTight(): boolean;
 };
@@ -132,14 +132,9 @@ const read = async (
   deps: CollectDeps,
   signal: AbortSignal,
 ): Promise<void> => {
-  let entered = false;
-  const leave = (): void => {
-    if (entered) deps.slots.leave();
-    entered = false;
-  };
+  let leave = (): void => undefined;
   const enter = async (): Promise<void> => {
-    await deps.slots.enter(signal);
-    entered = true;
+    leave = await deps.batches.acquire(signal);
   };
   const sizeOf = ({ event }: KeptEvent): number => event.length;
   try {

@@ -1,9 +1,9 @@
 /** The sessions whose events this replica collects (collecting/claimed-work.ts), and the room that the events have in Redis. */
 
 import { type ClaimedWork, startClaimedWork } from "../../core/collecting/claimed-work.ts";
-import { createSlots } from "../../core/collecting/slots.ts";
 import { resolveTelemetry } from "../../core/model/settings/telemetry.ts";
 import type { Projects } from "../../core/projects/projects.ts";
+import { createSemaphore } from "../../platform/base/semaphore.ts";
 import type { CollectClaims } from "../../platform/redis/collect-claims.ts";
 import type { MemoryUse } from "../../platform/redis/memory-use.ts";
 import { type CollectDeps, collectSession } from "./collect-session.ts";
@@ -11,7 +11,7 @@ import { type CollectDeps, collectSession } from "./collect-session.ts";
 /** Collects the events of sessions. */
 export type TelemetryCollector = ClaimedWork;
 
-export type CollectorDeps = Omit<CollectDeps, "slots" | "isTight"> & { projects: Projects } & {
+export type CollectorDeps = Omit<CollectDeps, "batches" | "isTight"> & { projects: Projects } & {
   claims: CollectClaims;
   memoryUse(): Promise<MemoryUse[]>;
 };
@@ -28,10 +28,10 @@ const tightShare = 0.75;
 /** Begins to look. */
 export const startTelemetryCollector = (deps: CollectorDeps): TelemetryCollector => {
   const { claims, log } = deps;
-  const slots = createSlots(mostBatches);
+  const batches = createSemaphore(mostBatches);
   const adopted = new Set<string>();
   let isTight = false;
-  const parts: CollectDeps = { ...deps, slots, isTight: () => isTight };
+  const parts: CollectDeps = { ...deps, batches, isTight: () => isTight };
 
   const makeRoom = async (): Promise<void> => {
     const servers = await deps.memoryUse();

@@ -8,7 +8,7 @@ import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
 import { deleteVault } from "./delete-vault.ts";
 import type { ItemEvents } from "./items/item-events.ts";
-import { UpsertVault, VaultRecord } from "./vault.ts";
+import { UpsertVault, VaultAnswer } from "./vault.ts";
 import { fetchVault, fetchVaults, upsertVault, vaultAnswer } from "./vaults.ts";
 
 type Deps = { apiKeys: ApiKeys; itemEvents: ItemEvents; kube: Kube; locks: Locks; log: Logger };
@@ -19,7 +19,7 @@ const scope = "project";
 const path = "/vaults/{id_or_name}";
 
 const VaultParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The vault's id or name.") });
-const VaultAnswer = { description: "The vault", schema: VaultRecord };
+const theVault = { description: "The vault", schema: VaultAnswer };
 
 export const upsertVaultRoute = defineRoute(
   {
@@ -31,7 +31,7 @@ export const upsertVaultRoute = defineRoute(
     permission: "vaults:write",
     summary: "Create a vault, or get the one with this name",
     body: UpsertVault,
-    answers: { 200: VaultAnswer },
+    answers: { 200: theVault },
     errors: ["bad_request"],
   },
   async ({ body, project, deps }) => ({ status: 200, body: await upsertVault(body, project, deps) }),
@@ -50,7 +50,7 @@ export const listVaultsRoute = defineRoute(
       name: z.string().max(255).optional().describe("Only the vault of exactly this name."),
       query: z.string().max(255).optional().describe("Part of the name in any case, or the exact id."),
     }),
-    answers: { 200: { description: "The vaults", schema: z.array(VaultRecord) } },
+    answers: { 200: { description: "The vaults", schema: z.array(VaultAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
@@ -72,7 +72,7 @@ export const getVaultRoute = defineRoute(
     permission: "vaults:read",
     summary: "Get a vault",
     params: VaultParams,
-    answers: { 200: VaultAnswer },
+    answers: { 200: theVault },
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => ({

@@ -53,13 +53,13 @@ export const UpsertVault = closedObject(
 );
 export type UpsertVault = z.infer<typeof UpsertVault>;
 
-export const VaultRecord = z.object({
+export const VaultAnswer = z.object({
   id: z.string().describe("The vault's id."),
   name: z.string().optional().describe("The vault's name."),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
-export type VaultRecord = z.infer<typeof VaultRecord>;
+export type VaultAnswer = z.infer<typeof VaultAnswer>;
 
 const { type, provider } = VaultItemSpec.shape;
 
@@ -81,7 +81,7 @@ export type PutItem = z.infer<typeof PutItem>;
 
 const Field = z.object({ type: z.enum(["text", "email", "password", "totp"]) });
 
-export const ItemRecord = z.object({
+export const ItemAnswer = z.object({
   id: z.string().describe("The item's id."),
   key: z.string().describe("The item's name in its vault."),
   type: z.literal("credential"),
@@ -108,9 +108,9 @@ export const ItemRecord = z.object({
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
-export type ItemRecord = z.infer<typeof ItemRecord>;
+export type ItemAnswer = z.infer<typeof ItemAnswer>;
 
-export const ItemEventRecord = z.object({
+export const ItemEventAnswer = z.object({
   id: z.string().describe("Send it as `after` to get the events that follow."),
   time: z.iso.datetime(),
   created_at: z.iso.datetime().describe("The same as time."),

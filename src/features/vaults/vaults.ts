@@ -5,7 +5,7 @@ import { createdAt, updatedAt, wireId, wireName } from "../../platform/kinds/ide
 import { itemsFinalizer } from "../../platform/kinds/kind.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
-import { type UpsertVault, type Vault, type VaultRecord, vaultKind } from "./vault.ts";
+import { type UpsertVault, type Vault, type VaultAnswer, vaultKind } from "./vault.ts";
 
 type Deps = { kube: Kube };
 
@@ -17,7 +17,7 @@ export const fetchVault = (idOrName: string, project: Project, deps: Deps): Prom
   fetchNamedObject(vaultKind, { idOrName, project, what: "vault" }, deps);
 
 /** A vault as HTTP answers show it; pure. */
-export const vaultAnswer = (vault: Vault): VaultRecord => {
+export const vaultAnswer = (vault: Vault): VaultAnswer => {
   const name = wireName(vault);
   return {
     id: wireId(vault),
@@ -32,7 +32,7 @@ export const upsertVault = (
   { name }: UpsertVault,
   project: Project,
   deps: { kube: Kube; locks: Locks },
-): Promise<VaultRecord> =>
+): Promise<VaultAnswer> =>
   deps.locks.hold(["vault", project.namespace, name], async () => {
     const known = (await fetchVaults(project, deps)).find((vault) => wireName(vault) === name);
     if (known) return vaultAnswer(known);

@@ -1,4 +1,5 @@
 import type { Logger } from "../../platform/base/log.ts";
+import { createSemaphore } from "../../platform/base/semaphore.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { keyOf, type Node, type Pod, type Ref } from "../../platform/kube/objects.ts";
 import { startReflector } from "../../platform/kube/reflector.ts";
@@ -12,7 +13,6 @@ import { createPodReports } from "./pod-reports.ts";
 import { type PodRun, startPodRun } from "./pod-run.ts";
 import { readSecretValues } from "./pod-secrets.ts";
 import { createPodSync } from "./pod-sync.ts";
-import { createStartSlots } from "./start-slots.ts";
 
 type NodeOptions = {
   kube: Kube;
@@ -99,9 +99,9 @@ export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
 };
 
 /** `dataDir`: absolute, locked by this run and without leftovers of a former run (`lockDataDir`, `endLeftovers`). */
-type ProcessNodeOptions = PodProcessOptions & Pick<NodeOptions, "kube" | "namespace" | "log"> & { nodeName?: string };
+type LocalKubeletOptions = PodProcessOptions & Pick<NodeOptions, "kube" | "namespace" | "log"> & { nodeName?: string };
 
-export type ProcessNode = RunningNode;
+export type LocalKubelet = RunningNode;
 
 /** The kubelet's default. */
 const maxPods = 110;
@@ -116,11 +116,11 @@ const concurrentStarts = 4;
 const concurrentSteps = 16;
 
 /** A node that runs each pod as a process of this machine. */
-export const startProcessNode = async (options: ProcessNodeOptions): Promise<ProcessNode> => {
+export const startLocalKubelet = async (options: LocalKubeletOptions): Promise<LocalKubelet> => {
   const { kube, nodeName = "local", namespace, log, dataDir } = options;
   const shared = {
     addresses: createPodAddresses(),
-    slots: createStartSlots(concurrentStarts),
+    starts: createSemaphore(concurrentStarts),
     readSecretValues: (pod: Pod) => readSecretValues(pod, kube),
   };
   return startNode({

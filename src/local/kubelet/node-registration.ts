@@ -37,8 +37,8 @@ const statusOf = (nodeName: string, maxPods: number, ready: { status: boolean; s
       {
         type: "Ready",
         status: ready.status ? "True" : "False",
-        reason: ready.status ? "ProcessNodeReady" : "ProcessNodeStopped",
-        message: ready.status ? "pods run as processes of this machine" : "the process node was stopped",
+        reason: ready.status ? "LocalKubeletReady" : "LocalKubeletStopped",
+        message: ready.status ? "pods run as processes of this machine" : "the local kubelet was stopped",
         lastHeartbeatTime: new Date().toISOString(),
         lastTransitionTime: ready.since,
       },

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createLogger } from "../../platform/base/log.ts";
+import { createSemaphore } from "../../platform/base/semaphore.ts";
 import type { Pod } from "../../platform/kube/objects.ts";
 import { type PodRunOptions, startPodRun } from "./pod-run.ts";
-import { createStartSlots } from "./start-slots.ts";
 
 const pod = {
   metadata: { name: "browser", namespace: "a", uid: "u" },
@@ -17,9 +17,9 @@ const pod = {
 const failing = (why: string) => {
   const release = vi.fn();
   const options = {
-    dataDir: "/nonexistent/process-node",
+    dataDir: "/nonexistent/local-kubelet",
     addresses: { take: async () => "127.99.0.1", release },
-    slots: createStartSlots(1),
+    starts: createSemaphore(1),
     readSecretValues: () => Promise.reject(new Error(why)),
     log: createLogger("silent", "test"),
     onChange: () => undefined,
@@ -53,7 +53,7 @@ test("a pod has ended when nothing of its folder is left", async () => {
 
 test("a pod that is ended while it waits for a slot is never started", async () => {
   const { options, release } = failing("not reached");
-  await options.slots.take(new AbortController().signal);
+  await options.starts.acquire(new AbortController().signal);
   const run = startPodRun(pod, options);
   run.end(1000);
   await run.ended;

@@ -10,13 +10,14 @@
  * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers), all else that
  * it started, and the pod's folders are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
  */
+
 import type { Logger } from "../../platform/base/log.ts";
+import type { Semaphore } from "../../platform/base/semaphore.ts";
 import type { Pod } from "../../platform/kube/objects.ts";
 import type { PodAddresses } from "./pod-address.ts";
 import { cleanPodProcess, type PodProcessOptions, readTermination, startPodProcess } from "./pod-process.ts";
 import type { SecretValues } from "./pod-secrets.ts";
 import { probeOf, startReadinessProbe } from "./readiness-probe.ts";
-import type { StartSlots } from "./start-slots.ts";
 
 /** How to end a process: SIGTERM ends it in order, SIGINT at once; SIGKILL follows after the grace, ms. */
 export type EndRequest = { graceMs: number; signal: "SIGTERM" | "SIGINT" };
@@ -76,7 +77,7 @@ export type PodRun = {
 
 export type PodRunOptions = PodProcessOptions & {
   addresses: PodAddresses;
-  slots: StartSlots;
+  starts: Semaphore;
   /** Reads what the pod's variables take from Secrets. */
   readSecretValues(pod: Pod): Promise<SecretValues>;
   log: Logger;
@@ -87,8 +88,8 @@ export type PodRunOptions = PodProcessOptions & {
 /** The exit code by which container runtimes report a container that could not be started. */
 const notStartedExitCode = 128;
 
-/** A start that is not ready gives its slot back after this time, ms: a browser that hangs must not delay the others. */
-const longestSlotMs = 10_000;
+/** A start that is not ready lets the next one start after this time, ms: a browser that hangs must not delay the others. */
+const longestStartMs = 10_000;
 
 const now = (): string => new Date().toISOString();
 
@@ -113,17 +114,17 @@ const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodRun
 
 /** Starts a pod at once. `pod`: bound to this node and supported. */
 export const startPodRun = (pod: Pod, options: PodRunOptions): PodRun => {
-  const { dataDir, addresses, slots, log, onChange } = options;
+  const { dataDir, addresses, starts, log, onChange } = options;
   const ending = createEnding();
   let state: PodRunState = { phase: "starting" };
   const become = (next: PodRunState): void => {
     state = next;
     onChange();
   };
-  const live = async (giveBackSlot: () => void): Promise<Outcome> => {
+  const live = async (mayStartNext: () => void): Promise<Outcome> => {
     const podIp = await addresses.take(pod.spec?.containers[0]?.ports?.[0]?.containerPort ?? 0);
     const onRunning = (running: Running): void => {
-      if (running.ready) giveBackSlot();
+      if (running.ready) mayStartNext();
       become(running);
     };
     try {
@@ -134,23 +135,23 @@ export const startPodRun = (pod: Pod, options: PodRunOptions): PodRun => {
       addresses.release(podIp);
     }
   };
-  const liveInSlot = async (): Promise<Outcome> => {
-    const giveBackSlot = await slots.take(ending.signal);
-    if (!giveBackSlot) return { exitCode: notStartedExitCode, message: "ended before its process was started" };
-    const slotDeadline = setTimeout(giveBackSlot, longestSlotMs);
+  const liveInTurn = async (): Promise<Outcome> => {
+    const release = await starts.acquire(ending.signal).catch(() => undefined);
+    if (!release) return { exitCode: notStartedExitCode, message: "ended before its process was started" };
+    const deadline = setTimeout(release, longestStartMs);
     try {
-      return await live(giveBackSlot);
+      return await live(release);
     } catch (err) {
       log.error({ err, pod: pod.metadata.name }, "a pod's process failed");
       return { exitCode: notStartedExitCode, message: err instanceof Error ? err.message : String(err) };
     } finally {
-      clearTimeout(slotDeadline);
-      giveBackSlot();
+      clearTimeout(deadline);
+      release();
     }
   };
   const run = async (): Promise<void> => {
     const createdAt = now();
-    const outcome = await liveInSlot();
+    const outcome = await liveInTurn();
     const startedAt = state.phase === "running" ? state.startedAt : createdAt;
     become({ phase: "ended", ...outcome, startedAt, finishedAt: now() });
   };

@@ -54,7 +54,7 @@ const concurrentReports = 32;
 const defaultGraceSeconds = 30;
 
 const lostByRestart: Failure = { reason: "NodeRestart", message: "the process ended with a former run of its node" };
-const lostByStop: Failure = { reason: "NodeShutdown", message: "the process node was stopped" };
+const lostByStop: Failure = { reason: "NodeShutdown", message: "the local kubelet was stopped" };
 
 const graceMsOf = ({ metadata, spec }: Pod): number =>
   (metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1000;
@@ -73,7 +73,7 @@ export const createPodSync = (options: PodSyncOptions): PodSync => {
 
   const begin = async (key: string, pod: Pod): Promise<undefined> => {
     const why = whyUnsupported(pod);
-    if (why) await reports.fail(pod, { reason: "UnsupportedPod", message: `not supported by a process node: ${why}` });
+    if (why) await reports.fail(pod, { reason: "UnsupportedPod", message: `not supported by a local kubelet: ${why}` });
     else entries.set(key, { pod, run: startRun(pod) });
   };
   const forget = async (key: string, { pod, run }: Entry): Promise<Requeue | undefined> => {

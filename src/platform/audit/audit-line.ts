@@ -27,7 +27,7 @@ export const AuditedCall = z.strictObject({
   result: z
     .enum(["done", "repeated", "refused", "failed"])
     .describe(
-      "`done`; `repeated`: the kept answer of an earlier call, and nothing was done; `refused`: 401, 403 or 429; `failed`: any other error.",
+      "`done`; `repeated`: the idempotent answer of an earlier call, and nothing was done; `refused`: 401, 403 or 429; `failed`: any other error.",
     ),
   status: z.int().describe("The HTTP status; 499: the caller hung up before the answer."),
   code: z.string().optional().describe("The code of the error."),

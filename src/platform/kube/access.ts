@@ -8,13 +8,13 @@ import { Agent, type Dispatcher } from "undici";
 import { environment } from "../base/environment.ts";
 import { type PlainKubeconfig, readPlainKubeconfig, type Source } from "./kubeconfig.ts";
 
-/** What a call to the API server needs: its base URL, headers that prove who calls, and the connections. */
-export type Proof = { server: string; headers: Record<string, string>; dispatcher: Dispatcher | undefined };
+/** What a call to the API server needs: its base URL, headers that authenticate the caller, and the connections. */
+export type Credentials = { server: string; headers: Record<string, string>; dispatcher: Dispatcher | undefined };
 
 /** The way to one API server. */
 type Access = {
   /** Reads anew what may have been renewed: files, or the answer of a program. Rejects with an `Error` that names what is missing. */
-  prove(): Promise<Proof>;
+  authenticate(): Promise<Credentials>;
   /** Cuts all connections. */
   close(): Promise<void>;
 };
@@ -32,7 +32,7 @@ const openClientNodeAccess = (kubeconfigPath: string | undefined): Access => {
     else config.loadFromDefault();
     const server = config.getCurrentCluster()?.server;
     if (!server) throw new Error("no current cluster in the kubeconfig");
-    return async (): Promise<Proof> => {
+    return async (): Promise<Credentials> => {
       const context = new RequestContext(server, "GET");
       await config.applySecurityAuthentication(context);
       const fresh = context.getDispatcher();
@@ -43,7 +43,7 @@ const openClientNodeAccess = (kubeconfigPath: string | undefined): Access => {
   };
   let loaded: ReturnType<typeof load> | undefined;
   return {
-    async prove() {
+    async authenticate() {
       loaded ??= load();
       return (await loaded)();
     },
@@ -73,7 +73,7 @@ const openPlainAccess = (config: PlainKubeconfig): Access => {
     return connections.agent;
   };
   return {
-    async prove() {
+    async authenticate() {
       const [ca, cert, key, authorizationHeader] = await Promise.all([
         contentOf(config.ca),
         contentOf(config.cert),

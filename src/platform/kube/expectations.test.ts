@@ -35,12 +35,12 @@ test("one whose call was not answered counts on, in doubt, until it is observed"
   let now = 0;
   const expectations = createExpectations(() => now);
   for (const name of ["a", "b"]) expectations.expect("pool", name);
-  expectations.doubt("pool", "a");
-  expectations.doubt("pool", "never expected");
+  expectations.markUnanswered("pool", "a");
+  expectations.markUnanswered("pool", "never expected");
   now = 700;
-  expect(expectations.doubts("pool")).toEqual([{ name: "a", forMs: 700 }]);
+  expect(expectations.unanswered("pool")).toEqual([{ name: "a", forMs: 700 }]);
   expect(expectations.pending("pool")).toBe(2);
   expectations.creationObserved("pool", "a");
-  expect(expectations.doubts("pool")).toEqual([]);
+  expect(expectations.unanswered("pool")).toEqual([]);
   expect(expectations.pending("pool")).toBe(1);
 });

@@ -3,7 +3,7 @@
  * its cache would create the same missing pod again and again.
  *
  * The controller records a name *before* the call that creates the object. It removes the name when the watch shows the object
- * or the call fails. A call that is not answered has perhaps created it: the name stays, in doubt, until the controller has looked. A
+ * or the call fails. A call that is not answered has perhaps created it: the name stays until the controller has looked. A
  * name also expires, so an event that never comes can't block a controller for ever.
  */
 
@@ -19,9 +19,9 @@ export type Expectations = {
   /** The watch has shown the object, or its creation failed. */
   creationObserved(owner: string, name: string): void;
   /** The call that creates the object was not answered: it counts until that is known. */
-  doubt(owner: string, name: string): void;
-  /** The owner's names in doubt. `forMs`: since the call failed. */
-  doubts(owner: string): { name: string; forMs: number }[];
+  markUnanswered(owner: string, name: string): void;
+  /** The owner's creations whose calls were not answered. `forMs`: since the call failed. */
+  unanswered(owner: string): { name: string; forMs: number }[];
   /** The number of the owner's creations that the watch has not shown yet. */
   pending(owner: string): number;
   /** The names of those creations. */
@@ -31,7 +31,7 @@ export type Expectations = {
 
 /** `now`: monotonic time in ms. */
 export const createExpectations = (now: () => number = () => performance.now()): Expectations => {
-  type Times = { sinceMs: number; doubtedMs?: number };
+  type Times = { sinceMs: number; failedMs?: number };
   const byOwner = new Map<string, Map<string, Times>>();
   const living = (owner: string): Map<string, Times> | undefined => {
     const names = byOwner.get(owner);
@@ -44,13 +44,13 @@ export const createExpectations = (now: () => number = () => performance.now()):
       byOwner.set(owner, names.set(name, { sinceMs: now() }));
     },
     creationObserved: (owner, name) => void byOwner.get(owner)?.delete(name),
-    doubt(owner, name) {
+    markUnanswered(owner, name) {
       const times = byOwner.get(owner)?.get(name);
-      if (times) times.doubtedMs = now();
+      if (times) times.failedMs = now();
     },
-    doubts: (owner) =>
-      [...(living(owner) ?? [])].flatMap(([name, { doubtedMs }]) =>
-        doubtedMs === undefined ? [] : [{ name, forMs: now() - doubtedMs }],
+    unanswered: (owner) =>
+      [...(living(owner) ?? [])].flatMap(([name, { failedMs }]) =>
+        failedMs === undefined ? [] : [{ name, forMs: now() - failedMs }],
       ),
     pending: (owner) => living(owner)?.size ?? 0,
     pendingNames: (owner) => [...(living(owner)?.keys() ?? [])],

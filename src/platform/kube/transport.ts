@@ -1,10 +1,10 @@
 import { type Dispatcher, request } from "undici";
 import { awaitWith } from "../base/retry.ts";
-import { openAccess, type Proof } from "./access.ts";
+import { type Credentials, openAccess } from "./access.ts";
 import { KubeError } from "./kube-error.ts";
 
-/** How long a proof is used again, ms: Kubernetes renews bound tokens on disk every few minutes. */
-const proofLifeMs = 60_000;
+/** How long credentials are used again, ms: Kubernetes renews bound tokens on disk every few minutes. */
+const credentialsLifeMs = 60_000;
 
 export type KubeRequest = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -32,18 +32,18 @@ const queryString = (query: KubeRequest["query"]): string => {
  */
 export const openTransport = (kubeconfigPath?: string): Transport => {
   const access = openAccess(kubeconfigPath);
-  let proof: { value: Proof; untilMs: number } | undefined;
-  const prove = async (): Promise<Proof> => {
-    if (proof && proof.untilMs > performance.now()) return proof.value;
-    const value = await access.prove();
-    proof = { value, untilMs: performance.now() + proofLifeMs };
+  let known: { value: Credentials; untilMs: number } | undefined;
+  const authenticate = async (): Promise<Credentials> => {
+    if (known && known.untilMs > performance.now()) return known.value;
+    const value = await access.authenticate();
+    known = { value, untilMs: performance.now() + credentialsLifeMs };
     return value;
   };
 
   return {
     async send({ method, path, query, body, contentType, signal }) {
       try {
-        const { server, headers, dispatcher } = await prove();
+        const { server, headers, dispatcher } = await authenticate();
         const response = request(server + path + queryString(query), {
           method,
           headers: {

@@ -3,10 +3,10 @@
 /** Hash of the session names in use in a project: name → `<pool uid>/<session id>`. */
 export const sessionNamesKey = (projectId: string): string => `bp:{${projectId}}:session_names`;
 
-/** The kept answer of a request with an `Idempotency-Key`. */
+/** The idempotent answer of a request with an `Idempotency-Key`. */
 export const idempotencyKey = (digest: string): string => `bp:{${digest}}:answer`;
 
-/** Hash of the bytes of kept answers that a holder (a key or a project) has, by the hour in which it got them. */
+/** Hash of the bytes of idempotent answers that a holder (a key or a project) has, by the hour in which it got them. */
 export const keptBytesKey = (holder: string): string => `bp:{${holder}}:kept_bytes`;
 
 /** The holder of a lock; `digest`: of the lock's name. The suffix `turn` is an older name of locks. */
@@ -42,14 +42,14 @@ export const claimsKey = (kind: CollectedKind): string => `bp:{${kind}}:claims`;
 /** Sorted set of the API replicas that collect, by the time at which Redis last heard of them, ms. */
 export const collectorsKey = (kind: CollectedKind): string => `bp:{${kind}}:collectors`;
 
-/** Hash of the recordings of a session: id → `ReplayRecord` in JSON. */
-export const replaysKey = (poolUid: string, session: string): string => `bp:{${poolUid}/${session}}:replays`;
+/** Hash of the recordings of a session: id → `StoredRecording` in JSON. */
+export const recordingsKey = (poolUid: string, session: string): string => `bp:{${poolUid}/${session}}:replays`;
 
 /** Hash of the room that a project's recordings take: id → `<the time at which it goes, ms>:<bytes>`. */
-export const replayRoomKey = (projectId: string): string => `bp:{${projectId}}:replay_room`;
+export const recordingRoomKey = (projectId: string): string => `bp:{${projectId}}:replay_room`;
 
 /** Set for as long as no replica needs to look for old recordings. */
-export const replaySweepKey = "bp:{replays}:swept";
+export const recordingSweepKey = "bp:{replays}:swept";
 
 /** The channel on which API replicas receive which browsers wait for their setup. */
 export const setupsChannel = "bp:setups";

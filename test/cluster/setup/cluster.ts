@@ -29,7 +29,7 @@ type Ground = {
   /** Of this run. */
   folder: string;
   /** Notes how to take back what is about to be made, whether or not that succeeds. `ifKilled`: commands for the case that this run is killed. */
-  takeBack(undo: (run: Run) => Promise<unknown>, ifKilled: string[][]): Promise<void>;
+  abandon(undo: (run: Run) => Promise<unknown>, ifKilled: string[][]): Promise<void>;
 };
 
 /** The program of the environment, else the one that stands beside this project where several share it. */
@@ -56,13 +56,13 @@ export const whyImpossible = (env: Variables): string | undefined => {
   return "they need Docker, or root and a program in BROWSERPOOL_KIND_UP that brings up a cluster";
 };
 
-const byKind = async (env: Variables, { run, folder, takeBack }: Ground): Promise<BroughtUp> => {
+const byKind = async (env: Variables, { run, folder, abandon }: Ground): Promise<BroughtUp> => {
   const kubeconfig = join(folder, "kubeconfig");
   const isThere = (await kindClusters(run)).includes(name);
   if (isThere) await run("kind", "export", "kubeconfig", "--name", name, "--kubeconfig", kubeconfig);
   else {
     const down = ["delete", "cluster", "--name", name];
-    await takeBack((again) => again("kind", ...down), [["kind", ...down]]);
+    await abandon((again) => again("kind", ...down), [["kind", ...down]]);
     await run("kind", "create", "cluster", "--config", config, "--kubeconfig", kubeconfig, "--wait", "180s");
   }
   const how = isThere ? "kind's, found" : "kind's, made";
@@ -70,7 +70,7 @@ const byKind = async (env: Variables, { run, folder, takeBack }: Ground): Promis
 };
 
 /** `up` and `down` stand beside each other; a Docker that `up` has started ends with the last cluster. */
-const byProgram = async (up: string, env: Variables, { run, takeBack }: Ground): Promise<BroughtUp> => {
+const byProgram = async (up: string, env: Variables, { run, abandon }: Ground): Promise<BroughtUp> => {
   const hadDocker = await succeeds(run("docker", "version"));
   const isThere = hadDocker && (await kindClusters(run)).includes(name);
   const down = join(dirname(up), "down");
@@ -78,7 +78,7 @@ const byProgram = async (up: string, env: Variables, { run, takeBack }: Ground):
     await again(down, "--name", name);
     if (!hadDocker && (await kindClusters(again)).length === 0) await again(down, "--all");
   };
-  if (!isThere) await takeBack(takeDown, [[down, ...(hadDocker ? ["--name", name] : ["--all"])]]);
+  if (!isThere) await abandon(takeDown, [[down, ...(hadDocker ? ["--name", name] : ["--all"])]]);
   const printed = await run(up, "--name", name, "--config", config).catch((error: unknown) => {
     throw new NoCluster(`${up} brings up none: ${error instanceof Error ? error.message : error}`, { cause: error });
   });

@@ -75,7 +75,7 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
   const own = await withPrograms(setting.env, folder, runnerFor(setting.env));
   // Taking back goes on when the run is stopped, but not for ever.
   const lastly = (env: Variables) => programRunner(env, { logFile, signal: AbortSignal.timeout(takeBackMs) });
-  const takeBack = (undo: () => Promise<unknown>): void => {
+  const abandon = (undo: () => Promise<unknown>): void => {
     if (!options.keep) stack.defer(async () => void (await undo()));
   };
 
@@ -83,10 +83,10 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
     const up = await bringUp(own, {
       run: runnerFor(own),
       folder,
-      async takeBack(undo, ifKilled) {
+      async abandon(undo, ifKilled) {
         if (options.keep) return;
         await noteMade(ifKilled);
-        takeBack(() => undo(lastly(own)).then(forgetMade));
+        abandon(() => undo(lastly(own)).then(forgetMade));
       },
     });
     const kube = connectKube({ ...(up.env.KUBECONFIG && { kubeconfigPath: up.env.KUBECONFIG }) });
@@ -109,10 +109,10 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
   const images: Images = { prefix, tag, previousTag: `${tag}-previous` };
   await report.step("images", async () => {
     if (options.tag === undefined) {
-      takeBack(() => removeImages(images, lastly(env)));
+      abandon(() => removeImages(images, lastly(env)));
       await buildImages(images, run);
     }
-    takeBack(() => lastly(env)("docker", "image", "rm", storeImage(images)));
+    abandon(() => lastly(env)("docker", "image", "rm", storeImage(images)));
     await buildStore(images, { run, folder });
     await tagPrevious(images, run);
     return [undefined, await sizesOf(images, run)];
@@ -122,7 +122,7 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
     return [undefined, `${all.length} images`];
   });
   await report.step("store of blobs", async () => {
-    if (!brought.isMade) takeBack(() => removeStore(lastly(env)));
+    if (!brought.isMade) abandon(() => removeStore(lastly(env)));
     await startStore(images, { run, folder });
     return [undefined, "an S3 server"];
   });

@@ -4,7 +4,7 @@ import { browserKind } from "../../../src/core/model/browsers/browser.ts";
 import { siteAnalysisKind } from "../../../src/features/sites/analyses/site-analysis.ts";
 import { shardOf } from "../../../src/features/sites/pack-sites.ts";
 import { siteEvidenceKind } from "../../../src/features/sites/site-evidence.ts";
-import type { AnalysisAnswer, AnalysisRecord, LookupAnswer } from "../../../src/features/sites/site-wire.ts";
+import type { AnalysisAnswer, AnalysisState, LookupAnswer } from "../../../src/features/sites/site-wire.ts";
 import type { Pod } from "../../../src/platform/kube/objects.ts";
 import { pods } from "../../../src/platform/kube/resource-type.ts";
 import { type Lane, trialsNamespace } from "../lane.ts";
@@ -23,7 +23,7 @@ export const beginAnalysis = async (lane: Lane, url: string): Promise<string> =>
 };
 
 /** An analysis with its target. */
-export type ReadAnalysis = AnalysisRecord & Pick<AnalysisAnswer, "target">;
+export type ReadAnalysis = AnalysisState & Pick<AnalysisAnswer, "target">;
 
 export const readAnalysis = async (lane: Lane, id: string): Promise<ReadAnalysis> => {
   const { analysis, target }: AnalysisAnswer = await callOf(lane)("GET", `/config-registry/analyses/${id}`);
@@ -46,7 +46,7 @@ export const lookUp = (lane: Lane, url: string): Promise<LookupAnswer> =>
   callOf(lane)("POST", "/config-registry/lookup", { url });
 
 /** `headless direct accessed ordinary 3`, one for each kind of trial. */
-export const describeTrials = ({ trials }: AnalysisRecord): string[] => {
+export const describeTrials = ({ trials }: AnalysisState): string[] => {
   const texts = trials.map(({ browser, verdict, reason }) =>
     [browser.headless ? "headless" : "headful", ...(browser.stealth ? ["stealth"] : []), verdict, reason].join(" "),
   );

@@ -15,7 +15,7 @@ import {
   serverHostProblem,
 } from "../../../src/platform/addresses/host-pattern.ts";
 import { parseRange } from "../../../src/platform/addresses/ip-range.ts";
-import { canonicalHost, createNetworkJudge } from "../../../src/platform/addresses/network-judge.ts";
+import { canonicalHost, createNetworkFilter } from "../../../src/platform/addresses/network-filter.ts";
 import { anyText, mutatedText } from "../inputs/mutated-text.ts";
 import { type FuzzTarget, must } from "../target.ts";
 
@@ -166,7 +166,7 @@ const checkPattern = (pattern: string, url: string): void => {
   if (!asked || host === "") return;
   const port = Number(portText || (protocol === "http:" ? 80 : 443));
   const target = { ...asked, port };
-  const judge = createNetworkJudge({
+  const judge = createNetworkFilter({
     allowedHosts: isHost ? [pattern] : undefined,
     privateHosts: isPrivate ? [pattern] : [],
   });

@@ -7,15 +7,15 @@ import { watchNavigation } from "../../../src/features/sites/agent/follow-naviga
 import { createJudge } from "../../../src/features/sites/judge/judge.ts";
 import { builtInRules, readJudgeRules } from "../../../src/features/sites/judge/read-rules.ts";
 import { targetOf } from "../../../src/features/sites/rules/target.ts";
-import { mayLeadOn } from "../../../src/features/sites/visit/keep-harmless.ts";
 import { readPage } from "../../../src/features/sites/visit/read-page.ts";
+import { mayBeInterstitial } from "../../../src/features/sites/visit/restrict-page.ts";
 import type { Visit } from "../../../src/features/sites/visit/visit.ts";
 import { wallError } from "../../../src/features/sites/visit/wall-error.ts";
 import { startCapture } from "../../../src/features/telemetry/agent/capture.ts";
 import { createMaskedValues } from "../../../src/features/telemetry/agent/masked-values.ts";
 import { createRecorder } from "../../../src/features/telemetry/agent/recorder.ts";
 import { TelemetryRecord } from "../../../src/features/telemetry/telemetry-event.ts";
-import { choosePage, chooseTargets, frameJudge } from "../../../src/features/vaults/fill/choose-targets.ts";
+import { choosePage, chooseTargets, frameFilter } from "../../../src/features/vaults/fill/choose-targets.ts";
 import { FillRefused } from "../../../src/features/vaults/fill/fill-result.ts";
 import { locateFields } from "../../../src/features/vaults/fill/locate-fields.ts";
 import { createLogger } from "../../../src/platform/base/log.ts";
@@ -202,7 +202,7 @@ const checkJudge = async ({ visit, read }: Extract<Input, { kind: "judge" }>): P
   const error = wallError(visit.headers);
   must(error === undefined || (typeof error === "string" && error.startsWith("ERR_")), `the error ${String(error)}`);
   const seen = { ...visit, ...("value" in page ? page.value : {}), error };
-  mayLeadOn(seen, seen);
+  mayBeInterstitial(seen, seen);
   if (typeof site !== "string") judge(seen, site);
 };
 
@@ -217,7 +217,7 @@ const checkFill = async ({ answers, parents, targets: infos, pageUrl }: Extract<
   // A frame is in one of those before it.
   for (const [index, frame] of frames.entries()) if (index > 0) frame.parent = frames[(parents[index] ?? 0) % index];
   const located = await locateFields({ send } as never, frames as never, { selectors: ["a", "b"], limitMs: 1000 });
-  const chosen = orRefusedSync(() => chooseTargets(located, ["a", "b"], frameJudge(located, allowed)), isFillRefused);
+  const chosen = orRefusedSync(() => chooseTargets(located, ["a", "b"], frameFilter(located, allowed)), isFillRefused);
   if ("value" in chosen)
     for (const { frame } of chosen.value) {
       const own = located.find((one) => one.frame === frame);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { kinds } from "../../../src/cmd/features.ts";
 import type { Browser } from "../../../src/core/model/browsers/browser.ts";
 import type { BrowserPool } from "../../../src/core/model/pools/browser-pool.ts";
-import { browserPoolRecord } from "../../../src/core/model/pools/pool-record.ts";
+import { browserPoolAnswer } from "../../../src/core/model/pools/pool-answer.ts";
 import { agentConfigOf, configHash } from "../../../src/core/model/settings/browser-config.ts";
 import { refusalOf } from "../../../src/core/pools/observe/refusal.ts";
 import { onDemandView } from "../../../src/core/pools/on-demand/browser-as-pool.ts";
@@ -17,7 +17,7 @@ import { authConnectionStatus } from "../../../src/features/vaults/connections/s
 import { credentialStatus } from "../../../src/features/vaults/credentials/status.ts";
 import { itemStatus } from "../../../src/features/vaults/items/status.ts";
 import { vaultStatus } from "../../../src/features/vaults/status.ts";
-import { createNetworkJudge } from "../../../src/platform/addresses/network-judge.ts";
+import { createNetworkFilter } from "../../../src/platform/addresses/network-filter.ts";
 import { structuralSchema } from "../../../src/platform/kinds/crd.ts";
 import type { AnyKind } from "../../../src/platform/kinds/kind.ts";
 import { anObserved, nowMs, type PodKind, podKinds, podsOf } from "../../support/observed-pool.ts";
@@ -107,7 +107,7 @@ const use = {
   limits: { pooledSessions: 10, onDemandSessions: 2, projectOnDemandSessions: 1 },
 };
 const settings = { image: "browser:1", agentPublicKey: "key", template: undefined };
-const judge = createNetworkJudge({});
+const filter = createNetworkFilter({});
 
 const planOf = (pool: BrowserPool, pods: PodKind[]): unknown => {
   const limits = { pooledSessions: 10, fillRatePerMinute: 25 };
@@ -125,7 +125,7 @@ type Round = (object: never, holder: never, input: Pick<Input, "pods">) => unkno
 /** The pure part of a round, by kind: it gives the next status, which the API server must take. */
 export const rounds: Record<string, Round> = {
   BrowserPool: (pool: BrowserPool, _holder, { pods }) => {
-    browserPoolRecord(pool, { acquired: 0, available: 0 }, { profileId: undefined, extensionIds: [] } as never);
+    browserPoolAnswer(pool, { acquired: 0, available: 0 }, { profileId: undefined, extensionIds: [] } as never);
     return planOf(pool, pods);
   },
   Browser: (browser: Browser, _holder, { pods }) => {
@@ -139,7 +139,7 @@ export const rounds: Record<string, Round> = {
   AuthConnection: (connection, holder) =>
     authConnectionStatus({ connection, holder, source: { is: "none" } as never, nowMs }),
   Proxy: (proxy) => proxyStatus(proxy, { provider: {}, nowMs }),
-  TelemetryDestination: (destination, holder) => destinationStatus(destination, { holder, judge, nowMs }),
+  TelemetryDestination: (destination, holder) => destinationStatus(destination, { holder, filter, nowMs }),
   Profile: (profile, holder) => profileStatus(profile, { holder, nowMs }),
   Extension: (extension, holder) => extensionStatus(extension, { holder, isStored: true, nowMs }),
   SiteConfig: (config, holder) => siteConfigStatus(config, { holder, rules: { minTrials: 3, minRate: 0.8 }, nowMs }),

@@ -8,10 +8,10 @@ import { signJwt } from "../../../src/core/protocol/jwt.ts";
 import { openBytes, sealBytes } from "../../../src/core/protocol/sealed-bytes.ts";
 import {
   signLiveViewToken,
-  signReplayToken,
+  signRecordingToken,
   signSessionToken,
   verifyLiveViewToken,
-  verifyReplayToken,
+  verifyRecordingToken,
   verifySessionToken,
 } from "../../../src/core/protocol/session-token.ts";
 import { AppError } from "../../../src/platform/base/errors.ts";
@@ -48,7 +48,7 @@ const issued = {
       { ...other, readOnly: false },
     ].map((claims) => [signLiveViewToken(own, claims), claims]),
   ),
-  replay: new Map([{ ...session, replayId: "r1" }].map((claims) => [signReplayToken(own, claims), claims])),
+  replay: new Map([{ ...session, recordingId: "r1" }].map((claims) => [signRecordingToken(own, claims), claims])),
   agent: new Map([[agentToken, true]]),
 };
 type Verifier = keyof typeof issued;
@@ -166,7 +166,7 @@ const inputs: fc.Arbitrary<Input> = fc.oneof(
 const verify = async (kind: Verifier, token: string): Promise<unknown> => {
   if (kind === "session") return verifySessionToken(ownPublic, token);
   if (kind === "live") return verifyLiveViewToken(own, token);
-  if (kind === "replay") return verifyReplayToken(ownPublic, token);
+  if (kind === "replay") return verifyRecordingToken(ownPublic, token);
   return (await createAgentTokenVerifier(ownPublic, pod)(token)) || undefined;
 };
 

@@ -112,10 +112,10 @@ export const agentMistakes: readonly KeptMistake[] = [
     kind: "inverted condition",
     breaks:
       "a holder who sets a proxy in a browser without a wall is told that it holds, but its traffic goes directly",
-    file: "core/agent/made-with.ts",
+    file: "core/agent/start-settings.ts",
     find: "if (!had?.network && has?.network) return true;",
     replace: "if (had?.network && !has?.network) return true;",
-    foundBy: "src/core/agent/made-with.test.ts",
+    foundBy: "src/core/agent/start-settings.test.ts",
   },
   {
     name: "failed-change-waits-for-ever",
@@ -285,7 +285,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/recordings/agent/recordings.ts",
     find: "if (kept.size >= mostKept)",
     replace: "if (kept.size > mostKept)",
-    foundBy: "test/agent/replay/agent.test.ts",
+    foundBy: "test/agent/recording/agent.test.ts",
   },
   {
     name: "recording-of-an-ended-lease-goes-on",
@@ -294,7 +294,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/recordings/agent/recording.ts",
     find: "  if (over.aborted) onOver();\n",
     replace: "",
-    foundBy: "test/agent/replay/recording.slow.test.ts",
+    foundBy: "test/agent/recording/recording.slow.test.ts",
   },
   {
     name: "late-start-records-the-next-holder",
@@ -303,7 +303,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/recordings/agent/recording-routes.ts",
     find: "    if (!leases.isHeldBy(read.body)) return refusals.not_holder;\n",
     replace: "",
-    foundBy: "test/agent/replay/agent.test.ts",
+    foundBy: "test/agent/recording/agent.test.ts",
   },
 
   // Telemetry, logs and the observation of sites.
@@ -374,7 +374,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     name: "judge-stays",
     kind: "forgotten clean-up",
     breaks: "each session that is watched leaves a thread behind, until the pod has no memory",
-    file: "features/sites/agent/observe-session.ts",
+    file: "features/sites/agent/session-outcome.ts",
     find: "await using judge = startJudge();",
     replace: "const judge = startJudge();",
     foundBy: "test/agent/observe-rubbish.test.ts",

@@ -96,7 +96,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "platform/kube/client.ts",
     find: "...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),",
     replace: "...(gracePeriodSeconds && { gracePeriodSeconds }),",
-    foundBy: "test/local/process-node.slow.test.ts",
+    foundBy: "test/local/local-kubelet.slow.test.ts",
   },
   {
     name: "dead-watch-is-not-noticed",
@@ -125,7 +125,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/evidence-store.ts",
     find: "runs.slice(-maxRememberedRuns)",
     replace: "runs.slice(0, maxRememberedRuns)",
-    foundBy: "test/registry/evidence-store.test.ts",
+    foundBy: "test/sites/evidence-store.test.ts",
   },
   {
     name: "import-drops-own-trials",
@@ -134,7 +134,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/transfer.ts",
     find: `each.origin !== origin || each.source !== "given"`,
     replace: `each.origin !== origin && each.source !== "given"`,
-    foundBy: "test/registry/transfer.slow.test.ts",
+    foundBy: "test/sites/transfer.slow.test.ts",
   },
   {
     name: "text-of-the-page-before",
@@ -143,7 +143,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/visit/visit-page.ts",
     find: "    run.seen.page = noPage;\n",
     replace: "",
-    foundBy: "test/registry/visit/sites.slow.test.ts",
+    foundBy: "test/sites/visit/sites.slow.test.ts",
   },
   {
     name: "robots-with-an-error-of-the-server",
@@ -152,7 +152,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/visit/ask-robots.ts",
     find: "if (status >= 500) return",
     replace: "if (status > 500) return",
-    foundBy: "test/registry/visit/sites.slow.test.ts",
+    foundBy: "test/sites/visit/sites.slow.test.ts",
   },
   {
     name: "robots-groups-run-together",
@@ -220,8 +220,8 @@ export const controllersMistakes: readonly KeptMistake[] = [
     kind: "missing check",
     breaks: "a new leader plans before its watch has shown the pods: it ends sessions as lost and starts pools anew",
     file: "core/pools/controller.ts",
-    find: "[deps.book, watched.pods, deps.nodes,",
-    replace: "[deps.book, deps.nodes,",
+    find: "[deps.acceptedSessions, watched.pods, deps.nodes,",
+    replace: "[deps.acceptedSessions, deps.nodes,",
     foundBy: "src/core/pools/controller.test.ts",
   },
   {
@@ -295,10 +295,10 @@ export const controllersMistakes: readonly KeptMistake[] = [
     kind: "stale input",
     breaks:
       "pools that grow at the same time are counted by their old sizes: together they exceed the limit of sessions",
-    file: "core/pools/observe/session-book.ts",
+    file: "core/pools/observe/accepted-sessions.ts",
     find: "accepted.get(metadata.uid) ?? status?.acceptedSize ?? 0",
     replace: "status?.acceptedSize ?? accepted.get(metadata.uid) ?? 0",
-    foundBy: "src/core/pools/observe/session-book.test.ts",
+    foundBy: "src/core/pools/observe/accepted-sessions.test.ts",
   },
   {
     name: "unknown-node-counts-as-well",
@@ -459,7 +459,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/analyses/life.ts",
     find: "  return { requeueAfterMs: endedAnalysisLifeMs };",
     replace: "  return undefined;",
-    foundBy: "test/registry/ended-analysis.test.ts",
+    foundBy: "test/sites/ended-analysis.test.ts",
   },
   {
     name: "run-named-by-its-target",
@@ -477,7 +477,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/configs/controller.ts",
     find: "for (const rival of rivals) queue.add(rival);",
     replace: "queue.add(name);",
-    foundBy: "test/registry/lookup.test.ts",
+    foundBy: "test/sites/lookup.test.ts",
   },
   {
     name: "one-project-counts-many-times",

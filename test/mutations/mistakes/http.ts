@@ -33,7 +33,8 @@ export const httpMistakes: readonly KeptMistake[] = [
   {
     name: "repeatable-answer-taken-back",
     kind: "other",
-    breaks: "a caller that hangs up and repeats its acquire gets the kept answer, whose session was ended meanwhile",
+    breaks:
+      "a caller that hangs up and repeats its acquire gets the idempotent answer, whose session was ended meanwhile",
     file: "core/http/serve-route.ts",
     find: "return { ...answer, undelivered: () => undefined };",
     replace: "return answer;",
@@ -43,7 +44,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     name: "failed-run-keeps-its-room",
     kind: "forgotten clean-up",
     breaks:
-      "requests that fail use up the room for kept answers: a key is refused for hours though nothing of it is kept",
+      "requests that fail use up the room for idempotent answers: a key is refused for hours though nothing of it is kept",
     file: "core/http/idempotent-answer.ts",
     find: "answers.forget(digest, mark, holders);",
     replace: "answers.forget(digest, mark);",
@@ -222,7 +223,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     kind: "forgotten clean-up",
     breaks: "a browser whose caller hung up, or whose key was deleted while it waited, stays taken until its timeout",
     file: "core/api/browser-pools.ts",
-    find: "body: handedOut.session, undelivered: handedOut.takeBack }",
+    find: "body: handedOut.session, undelivered: handedOut.abandon }",
     replace: "body: handedOut.session }",
     foundBy: "test/leases/acquire-browser.test.ts",
   },
@@ -276,10 +277,10 @@ export const httpMistakes: readonly KeptMistake[] = [
     name: "no-private-hosts-means-the-usual",
     kind: "wrong default",
     breaks: "browsers that may reach no private host, and exports that may go to none, reach the whole private network",
-    file: "platform/addresses/network-judge.ts",
+    file: "platform/addresses/network-filter.ts",
     find: "(privateHosts ?? privateRanges).map(hostMatcher)",
     replace: "(privateHosts?.length ? privateHosts : privateRanges).map(hostMatcher)",
-    foundBy: "src/platform/addresses/network-judge.test.ts",
+    foundBy: "src/platform/addresses/network-filter.test.ts",
   },
   {
     name: "wildcard-without-its-dot",
@@ -288,7 +289,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "platform/addresses/host-pattern.ts",
     find: `target.host.endsWith(\`.\${host}\`)`,
     replace: "target.host.endsWith(host)",
-    foundBy: "src/platform/addresses/network-judge.test.ts",
+    foundBy: "src/platform/addresses/network-filter.test.ts",
   },
   {
     name: "session-longer-than-allowed",
@@ -362,7 +363,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "features/sites/analyses/site-analysis.ts",
     find: "status?.run === spec.run &&",
     replace: "status !== undefined && status.run <= spec.run &&",
-    foundBy: "test/registry/ended-analysis.test.ts",
+    foundBy: "test/sites/ended-analysis.test.ts",
   },
   {
     name: "own-secret-by-its-prefix",

@@ -309,7 +309,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/recordings/recording-store.ts",
     find: "      await release(record);\n",
     replace: "",
-    foundBy: "test/redis/replay-store.test.ts",
+    foundBy: "test/redis/recording-store.test.ts",
   },
   {
     name: "channel-followed-again-once",
@@ -443,10 +443,11 @@ export const leasesMistakes: readonly KeptMistake[] = [
   {
     name: "slot-of-failed-start-kept",
     kind: "forgotten clean-up",
-    breaks: "in local mode four pods that fail before they are ready use up all slots, and no browser starts any more",
+    breaks:
+      "in local mode four pods that fail before they are ready use up all places of starts, and no browser starts any more",
     file: "local/kubelet/pod-run.ts",
-    find: "      clearTimeout(slotDeadline);\n      giveBackSlot();\n",
-    replace: "      clearTimeout(slotDeadline);\n",
+    find: "      clearTimeout(deadline);\n      release();\n",
+    replace: "      clearTimeout(deadline);\n",
     foundBy: "src/local/kubelet/pod-run.test.ts",
   },
   {
@@ -474,9 +475,9 @@ export const leasesMistakes: readonly KeptMistake[] = [
     kind: "forgotten await",
     breaks: "the recording of a session that ends by a time limit lacks its last part",
     file: "cmd/serve-browser.ts",
-    find: "  await replays.settled();\n  // Streams",
-    replace: "  void replays.settled();\n  // Streams",
-    foundBy: "test/agent/replay/agent.test.ts",
+    find: "  await recordings.settled();\n  // Streams",
+    replace: "  void recordings.settled();\n  // Streams",
+    foundBy: "test/agent/recording/agent.test.ts",
   },
   {
     name: "recovery-shown-by-former-leader",
@@ -525,16 +526,6 @@ export const leasesMistakes: readonly KeptMistake[] = [
     find: "range.end - 1}",
     replace: "range.end}",
     foundBy: "test/blobs/s3-store.test.ts",
-  },
-  {
-    name: "given-up-start-keeps-its-place-in-line",
-    kind: "forgotten clean-up",
-    breaks:
-      "a pod that is deleted while it waits for a start slot later takes a slot that nobody gives back, so after four of them local mode starts no browser any more",
-    file: "local/kubelet/start-slots.ts",
-    find: "          waiting.delete(proceed);\n          resolve(undefined);",
-    replace: "          resolve(undefined);",
-    foundBy: "src/local/kubelet/start-slots.test.ts",
   },
   {
     name: "pod-ends-before-its-clean-up",

@@ -7,7 +7,7 @@ import { isAlive } from "../../support/processes.ts";
 
 export type Victim = "chromium" | "agent";
 
-/** The agent leads the process group that the process node has on record for its pod. */
+/** The agent leads the process group that the local kubelet has on record for its pod. */
 const agentPid = async (dataDir: string, podUid: string): Promise<number> => {
   const entry = await readFile(join(dataDir, "run", `pod-${podUid}.process`), "utf8");
   const [, pid] = /^([1-9]\d+) \d+$/m.exec(entry) ?? [];

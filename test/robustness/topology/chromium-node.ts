@@ -1,7 +1,7 @@
 /** A node whose pods are processes with real browsers, for the faults that can be done to them from outside. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startProcessNode } from "../../../src/local/kubelet/local-kubelet.ts";
+import { startLocalKubelet } from "../../../src/local/kubelet/local-kubelet.ts";
 import type { Programs } from "../../../src/local/locate-programs.mjs";
 import { createLogger } from "../../../src/platform/base/log.ts";
 import type { Kube } from "../../../src/platform/kube/client.ts";
@@ -30,7 +30,7 @@ const crashTries = 3;
 export const startChromiumNode = async (options: ChromiumNodeOptions): Promise<RobustNode> => {
   const { kube, namespace, nodeName, dataDir, programs, eventsFile } = options;
   const hook = realAgentHook(eventsFile);
-  const node = await startProcessNode({
+  const node = await startLocalKubelet({
     kube,
     namespace,
     nodeName,

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Notes that the names of a project are all there, if nothing was lost since the check began (are-names-whole.lua): a loss of data takes the
+-- Notes that the names of a project are all there, if nothing was lost since the check began (are-names-complete.lua): a loss of data takes the
 -- check with it, and another server has another run.
 -- @include server
 -- KEYS[1] hash of the project's names

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createBrowser } from "./browser-requests.ts";
+import { newBrowserSpec } from "./browser-requests.ts";
 import { CreateBrowser } from "./browser-wire.ts";
 
-const created = (body: object) => createBrowser(CreateBrowser.parse(body));
+const created = (body: object) => newBrowserSpec(CreateBrowser.parse(body));
 
 // BROWSER-2, BROWSER-3, BROWSER-21
 test("a request may have every setting, and has the defaults for what it leaves out", () => {

@@ -12,7 +12,7 @@ import { BrowserRequest, type CreateBrowser, type UpdateBrowser } from "./browse
 
 // The request of `POST /browsers` → the spec of an on-demand browser.
 
-type CreatedBrowser = { ok: true; spec: BrowserSpec } | { ok: false; problems: Problem[] };
+type NewBrowserSpec = { ok: true; spec: BrowserSpec } | { ok: false; problems: Problem[] };
 
 /** Largest policy that fits into the object, bytes; pools store larger ones in ConfigMaps (ADR 0009). */
 const maxPolicyBytes = 256 * 1024;
@@ -30,7 +30,7 @@ const requestProblems = ({ profile, proxy, proxyId, gpu, headless, chromePolicy 
 ];
 
 /** `request`: parsed by `CreateBrowser`, which fills in the defaults. The caller checks the objects that it refers to. */
-export const createBrowser = (request: CreateBrowser): CreatedBrowser => {
+export const newBrowserSpec = (request: CreateBrowser): NewBrowserSpec => {
   const { proxy, ...asked } = fromWire(BrowserRequest, request);
   const merged = mergeTelemetry(undefined, asked.telemetry);
   const choice = asked.profile && chooseProfile(asked.profile);

@@ -1,7 +1,7 @@
 import type Kernel from "@onkernel/sdk";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { z } from "zod";
-import { type BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "./browser-pool-wire.ts";
+import { type BrowserPoolAnswer, CreateBrowserPool, UpdateBrowserPool } from "./browser-pool-wire.ts";
 
 const refused = (schema: z.ZodType, value: object): string[] =>
   (schema.safeParse(value).error?.issues ?? []).map((issue) => issue.path.join("."));
@@ -10,7 +10,7 @@ const refused = (schema: z.ZodType, value: object): string[] =>
 test("what the public client sends and reads fits", () => {
   expectTypeOf<Kernel.BrowserPoolCreateParams>().toExtend<z.input<typeof CreateBrowserPool>>();
   expectTypeOf<Kernel.BrowserPoolUpdateParams>().toExtend<z.input<typeof UpdateBrowserPool>>();
-  expectTypeOf<Required<BrowserPoolRecord>["browser_pool_config"]["size"]>().toEqualTypeOf<
+  expectTypeOf<Required<BrowserPoolAnswer>["browser_pool_config"]["size"]>().toEqualTypeOf<
     Kernel.BrowserPool["browser_pool_config"]["size"]
   >();
 });

@@ -111,8 +111,8 @@ const TelemetryRecord = z.object({
     .optional(),
 });
 
-/** The response in camelCase; `core/model/pools/pool-record.ts` builds it. */
-export const PoolRecord = z.object({
+/** The response in camelCase; `core/model/pools/pool-answer.ts` builds it. */
+export const PoolAnswer = z.object({
   id: z.string().describe("The pool's id."),
   name: z.string().optional().describe("The pool's name, if set."),
   region: BrowserPoolSpec.shape.region.unwrap(),
@@ -135,5 +135,5 @@ export type CreateBrowserPool = z.output<typeof CreateBrowserPool>;
 export const UpdateBrowserPool = wireSchema(PoolPatch);
 export type UpdateBrowserPool = z.output<typeof UpdateBrowserPool>;
 
-export const BrowserPoolRecord = wireSchema(PoolRecord);
-export type BrowserPoolRecord = z.output<typeof BrowserPoolRecord>;
+export const BrowserPoolAnswer = wireSchema(PoolAnswer);
+export type BrowserPoolAnswer = z.output<typeof BrowserPoolAnswer>;

@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BrowserPoolSpec } from "./browser-pool.ts";
 import { CreateBrowserPool, UpdateBrowserPool } from "./browser-pool-wire.ts";
-import { createPool, patchPool } from "./pool-requests.ts";
+import { newPoolSpec, patchPool } from "./pool-requests.ts";
 
 const specOf = (body: object): BrowserPoolSpec => {
-  const created = createPool(CreateBrowserPool.parse({ size: 1, ...body }));
+  const created = newPoolSpec(CreateBrowserPool.parse({ size: 1, ...body }));
   if (!created.ok) throw new Error(JSON.stringify(created.problems));
   expect(BrowserPoolSpec.parse(created.spec)).toEqual(created.spec);
   return created.spec;
 };
 
 const problemsOf = (body: object) => {
-  const created = createPool(CreateBrowserPool.parse({ size: 1, ...body }));
+  const created = newPoolSpec(CreateBrowserPool.parse({ size: 1, ...body }));
   return created.ok ? [] : created.problems;
 };
 

@@ -18,7 +18,7 @@ import { poolProblems, refreshProblems, settingProblems } from "./pool-problems.
 
 // The request of `POST /browser_pools` → the spec of a new pool.
 
-type CreatedPool = { ok: true; spec: BrowserPoolSpec } | { ok: false; problems: Problem[] };
+type NewPoolSpec = { ok: true; spec: BrowserPoolSpec } | { ok: false; problems: Problem[] };
 
 const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "refreshOnProfileUpdate"> => {
   const choice = request.profile && chooseProfile(request.profile);
@@ -30,7 +30,7 @@ const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "ref
  * `request`: parsed by `CreateBrowserPool`, which fills in the defaults. A profile turns `refreshOnProfileUpdate` on unless the
  * request sets it (POOL-4). The caller checks the organization's limits.
  */
-export const createPool = (request: CreateBrowserPool): CreatedPool => {
+export const newPoolSpec = (request: CreateBrowserPool): NewPoolSpec => {
   const asked = fromWire(PoolRequest, request);
   const merged = mergeTelemetry(undefined, asked.telemetry);
   const autoscale = askedAutoscale(asked.autoscale);

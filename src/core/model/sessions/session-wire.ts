@@ -9,14 +9,14 @@ import { settingsWith } from "../settings/setting-table.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 
 /** A profile as answers show it, alone or with a session. */
-export const ProfileRecord = z.object({
+export const ProfileAnswer = z.object({
   id: z.string().describe("The profile's id."),
   name: z.string().nullable().describe("The profile's name; null when it has none."),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime().describe("When its name or its contents last changed."),
   last_used_at: z.iso.datetime().optional().describe("When a browser last started with it. Left out: never."),
 });
-export type ProfileRecord = z.infer<typeof ProfileRecord>;
+export type ProfileAnswer = z.infer<typeof ProfileAnswer>;
 
 /** The problem of a session that shall live longer than the installation allows (LEASE-33). By YAML such a session is shortened. */
 export const sessionTooLong = (
@@ -124,7 +124,7 @@ export const Session = z.intersection(
     region: BrowserPoolSpec.shape.region.unwrap().describe("The region of the session's pool."),
     proxy_id: z.string().optional().describe("The same as proxy.id."),
     proxy: z.object({ id: z.string() }).optional().describe("The proxy that all traffic takes; left out: none."),
-    profile: ProfileRecord.optional().describe(
+    profile: ProfileAnswer.optional().describe(
       "The profile that was loaded. Of an ended session left out when it is gone.",
     ),
     profile_save_changes: z.boolean().optional().describe("Whether the browser's state is saved to the profile."),

@@ -13,8 +13,8 @@ const BrowserFields = BrowserPoolSpec.extend({
   gpu: z.boolean().optional(),
   savesProfile: z.boolean().optional(),
 }).pick(
-  Object.fromEntries(settingsWith("madeWith", true).map((key) => [key, true])) as Record<
-    SettingsWith<"madeWith", true>,
+  Object.fromEntries(settingsWith("hashed", true).map((key) => [key, true])) as Record<
+    SettingsWith<"hashed", true>,
     true
   >,
 );

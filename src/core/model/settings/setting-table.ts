@@ -2,7 +2,7 @@
  * What each field of a pool's spec, and each that only an on-demand browser has, is to the rest of the service. A field without a row does
  * not compile; neither does a row that says `own`, `pod` or `as seen` and has no code for it where the columns say.
  *
- *   madeWith  a browser is made with it: it is part of the configuration and its hash, and a change makes idle browsers outdated
+ *   hashed    a browser is made with it: it is part of the configuration and its hash, and a change makes idle browsers outdated
  *             (browser-config.ts)
  *   patch     what PATCH /browser_pools does with a value (pools/pool-requests.ts): `replaced` takes its place; `cleared`: an empty one takes
  *             it away; `own`: a rule of its own; `fixed`: it is not taken
@@ -16,7 +16,7 @@
 import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
 
 type Row = {
-  madeWith: boolean;
+  hashed: boolean;
   patch: "replaced" | "cleared" | "own" | "fixed";
   agent: "pod" | "setup" | "no";
   answer: "as made" | "as seen" | "no";
@@ -27,31 +27,31 @@ type Row = {
 type Field = keyof Required<PoolLikeSpec>;
 
 /** Of what the pool does with its browsers. */
-const ofPool = { madeWith: false, agent: "no", answer: "no", recipe: "unseen" } as const;
+const ofPool = { hashed: false, agent: "no", answer: "no", recipe: "unseen" } as const;
 
 /** What a site could notice, and a recipe has no place for. */
 const unset = { only: undefined } as const;
 
 /** The rows, in the order in which answers show them. */
 export const settingTable = {
-  headless: { madeWith: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
-  stealth: { madeWith: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
-  kioskMode: { madeWith: true, patch: "replaced", agent: "pod", answer: "as made", recipe: { only: false } },
-  gpu: { madeWith: true, patch: "fixed", agent: "pod", answer: "as seen", recipe: "carried" },
-  memory: { madeWith: true, patch: "replaced", agent: "no", answer: "as made", recipe: { only: "8GiB" } },
-  region: { madeWith: false, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
-  viewport: { madeWith: true, patch: "replaced", agent: "pod", answer: "as seen", recipe: "carried" },
-  startUrl: { madeWith: true, patch: "cleared", agent: "pod", answer: "as seen", recipe: "unseen" },
-  telemetry: { madeWith: true, patch: "own", agent: "pod", answer: "as seen", recipe: "unseen" },
+  headless: { hashed: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
+  stealth: { hashed: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
+  kioskMode: { hashed: true, patch: "replaced", agent: "pod", answer: "as made", recipe: { only: false } },
+  gpu: { hashed: true, patch: "fixed", agent: "pod", answer: "as seen", recipe: "carried" },
+  memory: { hashed: true, patch: "replaced", agent: "no", answer: "as made", recipe: { only: "8GiB" } },
+  region: { hashed: false, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
+  viewport: { hashed: true, patch: "replaced", agent: "pod", answer: "as seen", recipe: "carried" },
+  startUrl: { hashed: true, patch: "cleared", agent: "pod", answer: "as seen", recipe: "unseen" },
+  telemetry: { hashed: true, patch: "own", agent: "pod", answer: "as seen", recipe: "unseen" },
   // A policy that is stored in ConfigMaps counts by its hash.
-  chromePolicy: { madeWith: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: unset },
-  chromePolicyRef: { madeWith: false, patch: "own", agent: "setup", answer: "no", recipe: unset },
-  network: { madeWith: true, patch: "cleared", agent: "setup", answer: "as made", recipe: unset },
-  extensions: { madeWith: true, patch: "cleared", agent: "setup", answer: "no", recipe: unset },
-  profile: { madeWith: true, patch: "own", agent: "setup", answer: "as seen", recipe: unset },
-  savesProfile: { madeWith: true, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
-  proxyId: { madeWith: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: "carried" },
-  timeoutSeconds: { madeWith: false, patch: "replaced", agent: "no", answer: "as seen", recipe: "unseen" },
+  chromePolicy: { hashed: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: unset },
+  chromePolicyRef: { hashed: false, patch: "own", agent: "setup", answer: "no", recipe: unset },
+  network: { hashed: true, patch: "cleared", agent: "setup", answer: "as made", recipe: unset },
+  extensions: { hashed: true, patch: "cleared", agent: "setup", answer: "no", recipe: unset },
+  profile: { hashed: true, patch: "own", agent: "setup", answer: "as seen", recipe: unset },
+  savesProfile: { hashed: true, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
+  proxyId: { hashed: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: "carried" },
+  timeoutSeconds: { hashed: false, patch: "replaced", agent: "no", answer: "as seen", recipe: "unseen" },
   reportOutcome: { ...ofPool, patch: "fixed" },
   reusePolicy: { ...ofPool, patch: "replaced", recipe: { only: "reset" } },
   maxSessionSeconds: { ...ofPool, patch: "replaced" },

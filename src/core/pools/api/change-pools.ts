@@ -5,8 +5,8 @@ import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
-import type { BrowserPoolRecord, CreateBrowserPool, UpdateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
-import { createPool as newPool, patchPool } from "../../model/pools/pool-requests.ts";
+import type { BrowserPoolAnswer, CreateBrowserPool, UpdateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
+import { newPoolSpec, patchPool } from "../../model/pools/pool-requests.ts";
 import { growthOf } from "../../model/pools/pool-size.ts";
 import { chooseProfile } from "../../model/settings/browser-settings.ts";
 import { resolveReferences } from "../../model/settings/references.ts";
@@ -15,7 +15,7 @@ import { newId } from "../../objects/new-id.ts";
 import { fetchReferenced } from "../../objects/references.ts";
 import { createPolicyUpload, deleteReplacedParts, type PolicyUpload } from "../../policies/policy-upload.ts";
 import type { Project } from "../../projects/projects.ts";
-import { fetchPool, poolAnswer } from "./fetch-pool.ts";
+import { describePool, fetchPool } from "./fetch-pool.ts";
 import { checkPool, inTurn, type PoolRoomDeps, type PoolWriteDeps, reserveGrowth } from "./pool-checks.ts";
 import { isRecovering } from "./refuse-while-recovering.ts";
 
@@ -24,8 +24,8 @@ export const createPool = async (
   request: CreateBrowserPool,
   project: Project,
   deps: PoolWriteDeps,
-): Promise<BrowserPoolRecord> => {
-  const created = newPool(request);
+): Promise<BrowserPoolAnswer> => {
+  const created = newPoolSpec(request);
   if (!created.ok) throw invalidInput(created.problems);
   await checkPool({ spec: created.spec, project }, deps);
   const metadata = { name: newId(), namespace: project.namespace };
@@ -40,7 +40,7 @@ export const createPool = async (
     });
   });
   deps.pools.put(pool);
-  return poolAnswer(pool, deps);
+  return describePool(pool, deps);
 };
 
 /** Whether a request names the profile that the pool has already, by its id or by its name. */
@@ -103,7 +103,7 @@ export const updatePool = async (
   { idOrName, request }: { idOrName: string; request: UpdateBrowserPool },
   project: Project,
   deps: PoolWriteDeps,
-): Promise<BrowserPoolRecord> => {
+): Promise<BrowserPoolAnswer> => {
   const upload = createPolicyUpload(deps);
   const { before, pool } = await upload.orUndo(() => update(idOrName, { request, project, upload }, deps));
   deps.pools.put(pool);
@@ -117,7 +117,7 @@ export const updatePool = async (
   // The operator does it, too. So no replica that has not heard of the change hands one out.
   if (before.spec.reusePolicy === "keep" && pool.spec.reusePolicy === "reset")
     await deps.store.retire(pool.metadata.uid, { reason: "Kept", unpaced: true, kept: true });
-  return poolAnswer(pool, deps);
+  return describePool(pool, deps);
 };
 
 /** The operator reads it: when a pool with it is deleted, it ends the pool's leases at once. */

@@ -2,8 +2,8 @@ import { wireName } from "../../../platform/kinds/identity.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
-import type { BrowserPoolRecord } from "../../model/pools/browser-pool-wire.ts";
-import { browserPoolRecord } from "../../model/pools/pool-record.ts";
+import type { BrowserPoolAnswer } from "../../model/pools/browser-pool-wire.ts";
+import { browserPoolAnswer } from "../../model/pools/pool-answer.ts";
 import { type ReferencedObjects, referencesOf, resolveReferences } from "../../model/settings/references.ts";
 import { fetchNamedObject, fetchObjects } from "../../objects/fetch-object.ts";
 import { fetchReferenced } from "../../objects/references.ts";
@@ -66,17 +66,17 @@ const fetchShown = async (pools: BrowserPool[], deps: Deps): Promise<ReferencedO
 };
 
 /** The pool as HTTP answers show it, with its present counts. */
-export const poolAnswer = async (pool: BrowserPool, deps: Deps): Promise<BrowserPoolRecord> => {
+export const describePool = async (pool: BrowserPool, deps: Deps): Promise<BrowserPoolAnswer> => {
   const [answered, counts, objects] = await Promise.all([
     withNewestPolicy(pool, deps),
     deps.store.counts(pool.metadata.uid),
     fetchShown([pool], deps),
   ]);
-  return browserPoolRecord(answered, counts, resolveReferences(pool.spec, objects));
+  return browserPoolAnswer(answered, counts, resolveReferences(pool.spec, objects));
 };
 
 /** A page of pools of one project as HTTP lists show them: without large policies, so none is read from ConfigMaps. */
-export const poolAnswers = async (pools: BrowserPool[], deps: Deps): Promise<BrowserPoolRecord[]> => {
+export const describePools = async (pools: BrowserPool[], deps: Deps): Promise<BrowserPoolAnswer[]> => {
   const [objects, counts] = await Promise.all([
     fetchShown(pools, deps),
     Promise.all(pools.map(({ metadata }) => deps.store.counts(metadata.uid))),
@@ -86,6 +86,6 @@ export const poolAnswers = async (pools: BrowserPool[], deps: Deps): Promise<Bro
     const policy = listedPolicy(chromePolicy);
     const listed = { ...pool, spec: { ...rest, ...(policy && { chromePolicy: policy }) } };
     const ofPool = counts[index];
-    return ofPool ? [browserPoolRecord(listed, ofPool, resolveReferences(pool.spec, objects))] : [];
+    return ofPool ? [browserPoolAnswer(listed, ofPool, resolveReferences(pool.spec, objects))] : [];
   });
 };

@@ -1,6 +1,6 @@
 import { AppError } from "../../../platform/base/errors.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
-import type { NamesWhole } from "../../leases/names-in-use.ts";
+import type { NamesComplete } from "../../leases/names-in-use.ts";
 import type { Browser } from "../../model/browsers/browser.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../../objects/watched-objects.ts";
@@ -24,13 +24,13 @@ export const refuseWhileNamesAreRecovered = async (
   project: Project,
   deps: {
     browsers: WatchedObjects<Browser>;
-    namesWhole: NamesWhole;
+    namesComplete: NamesComplete;
     pools: WatchedObjects<BrowserPool>;
     store: LeaseStore;
   },
 ): Promise<void> => {
-  const names = await deps.namesWhole.check(project.id);
-  if (names.isWhole) return;
+  const names = await deps.namesComplete.check(project.id);
+  if (names.isComplete) return;
   await refuseWhileRecovering(name, liveOwnersOf(project, deps), deps);
   await names.confirm();
 };

@@ -111,8 +111,8 @@ const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => 
     deps.refusedStarts.created(uid);
     deps.pods.put(made);
   } catch (error) {
-    // Without an answer the pod may be there: observe/settle-doubts.ts looks.
-    if (isAsked && mayBeCreated(error)) deps.expectations.doubt(uid, pod.metadata.name);
+    // Without an answer the pod may be there: observe/confirm-creations.ts looks.
+    if (isAsked && mayBeCreated(error)) deps.expectations.markUnanswered(uid, pod.metadata.name);
     else deps.expectations.creationObserved(uid, pod.metadata.name);
     deps.keySweeps.request(uid);
     noteRefusal(error, pool, { podName: pod.metadata.name, isAsked }, deps);

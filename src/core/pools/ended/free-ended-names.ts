@@ -12,13 +12,13 @@ import type { Kube } from "../../../platform/kube/client.ts";
 import { namespaces } from "../../../platform/kube/resource-type.ts";
 import type { NamesInUse } from "../../leases/names-in-use.ts";
 import type { ReservedName, SessionNames } from "../../reservations/session-names.ts";
-import type { SessionBook } from "../observe/session-book.ts";
+import type { AcceptedSessions } from "../observe/accepted-sessions.ts";
 
 export type FreeNamesDeps = {
   kube: Pick<Kube, "list">;
   namesInUse: NamesInUse;
   names: Pick<SessionNames, "page" | "free">;
-  book: Pick<SessionBook, "uids" | "synced">;
+  acceptedSessions: Pick<AcceptedSessions, "uids" | "synced">;
   log: Logger;
   /** Throws when this replica may not write (any more). */
   check(): void;
@@ -83,8 +83,8 @@ export const createNameSweep = (deps: FreeNamesDeps, most = mostNoted): ((signal
         freed++;
       } else if (noted.size < most) noted.add(note);
     };
-    await deps.book.synced(signal);
-    const exists = deps.book.uids();
+    await deps.acceptedSessions.synced(signal);
+    const exists = deps.acceptedSessions.uids();
     for (const project of await projectsOf(deps)) {
       for await (const page of pagesOf(project, deps, signal))
         await Promise.all((await endedOf(page, exists, deps)).map((one) => freeOrNote(project, one)));

@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ParentProxy } from "../../../core/protocol/browser-setup.ts";
-import { canonicalHost } from "../../../platform/addresses/network-judge.ts";
+import { canonicalHost } from "../../../platform/addresses/network-filter.ts";
 import { urlHost } from "../../../platform/base/host-port.ts";
 import type { WayOut } from "./way-out.ts";
 
@@ -31,7 +31,7 @@ const connectBy = (agent: Agent, connect: Connect): Agent => {
 const idleOf = ({ freeSockets }: Agent): number =>
   Object.values(freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
 
-const createPool = (connect: Connect): Pool => {
+const createConnectionPool = (connect: Connect): Pool => {
   const kept = new Agent({ keepAlive: true, maxFreeSockets: maxIdle, timeout: idleMs });
   const keep = kept.keepSocketAlive.bind(kept);
   kept.keepSocketAlive = (socket) => idleOf(kept) < maxIdleInAll && keep(socket);
@@ -52,10 +52,10 @@ export const createPools = (wayOut: WayOut): Pools => {
     if (!target) throw new Error("no host");
     return wayOut.direct({ ...target, port });
   };
-  const pools = new Map<ParentProxy | undefined, Pool>([[undefined, createPool(toTarget)]]);
+  const pools = new Map<ParentProxy | undefined, Pool>([[undefined, createConnectionPool(toTarget)]]);
   return {
     of(parent) {
-      const pool = pools.get(parent) ?? createPool(() => wayOut.toParent(parent as ParentProxy));
+      const pool = pools.get(parent) ?? createConnectionPool(() => wayOut.toParent(parent as ParentProxy));
       pools.set(parent, pool);
       return pool;
     },

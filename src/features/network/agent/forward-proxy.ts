@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ParentProxy } from "../../../core/protocol/browser-setup.ts";
 import type { Target } from "../../../platform/addresses/host-pattern.ts";
-import { canonicalHost } from "../../../platform/addresses/network-judge.ts";
+import { canonicalHost } from "../../../platform/addresses/network-filter.ts";
 import { hostPort } from "../../../platform/base/host-port.ts";
 import { readHttpHead } from "../../../platform/cdp/http-head.ts";
 import { splice } from "../../../platform/cdp/splice.ts";

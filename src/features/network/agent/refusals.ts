@@ -1,7 +1,7 @@
 /** What a browser is told when its traffic does not pass. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type RefusedBy, refusedByHeader } from "../../../platform/addresses/network-judge.ts";
+import { type RefusedBy, refusedByHeader } from "../../../platform/addresses/network-filter.ts";
 import { ParentFailed, Refused } from "./way-out.ts";
 
 /** Names the reason of a refusal to whoever looks at the browser's traffic. */

@@ -23,7 +23,7 @@ const setup = {
 } as unknown as NetworkSetup;
 const target = () => ({ host: "site.test", port }) as never;
 
-test.skipIf(!address)("a name is dialled by the address that was judged, and not resolved a second time", async () => {
+test.skipIf(!address)("a name is dialled by the address that was checked, and not resolved a second time", async () => {
   const asked: string[] = [];
   // No DNS server knows the name.
   const way = createWayOut(setup, async (host) => {

@@ -1,10 +1,10 @@
 /**
  * The way of one connection out of a browser's namespace.
  *
- *   what is asked for ──judged──► the first route that matches, else the proxy ──► the parent proxy's own address
- *                                 none, or the host bypasses it ──► each address of the host, judged
+ *   what is asked for ──checked──► the first route that matches, else the proxy ──► the parent proxy's own address
+ *                                 none, or the host bypasses it ──► each address of the host, checked
  *
- * Connections go to addresses that were judged, so a name can't change its meaning in between.
+ * Connections go to addresses that were checked, so a name can't change its meaning in between.
  */
 import type { Socket } from "node:net";
 import type { NetworkSetup, ParentProxy } from "../../../core/protocol/browser-setup.ts";
@@ -18,10 +18,10 @@ import {
 import { parseAddress } from "../../../platform/addresses/ip-range.ts";
 import {
   canonicalHost,
-  createNetworkJudge,
-  createOpenJudge,
-  type NetworkJudge,
-} from "../../../platform/addresses/network-judge.ts";
+  createNetworkFilter,
+  createOpenFilter,
+  type NetworkFilter,
+} from "../../../platform/addresses/network-filter.ts";
 import { urlHost } from "../../../platform/base/host-port.ts";
 import { dial, dialFirst, dialTls, trusting } from "../../../platform/net/dial.ts";
 import type { ResolveName } from "../../../platform/net/resolve-name.ts";
@@ -62,12 +62,12 @@ const routesOf = ({ routes, proxy, proxies }: NetworkSetup): Route[] => {
 const addressesOf = async ({ host, address }: Target, resolve: ResolveName): Promise<string[]> =>
   address ? [host] : resolve(host);
 
-/** The addresses of the target that the judge allows, at least one. */
-const allowedAddresses = async (target: Target, resolve: ResolveName, judge: NetworkJudge): Promise<string[]> => {
+/** The addresses of the target that the filter allows, at least one. */
+const allowedAddresses = async (target: Target, resolve: ResolveName, filter: NetworkFilter): Promise<string[]> => {
   let refusal: string | undefined;
   const allowed = (await addressesOf(target, resolve)).filter((text) => {
     const address = parseAddress(text);
-    const why = address ? judge.address(target, address) : "no address";
+    const why = address ? filter.address(target, address) : "no address";
     refusal ??= why;
     return why === undefined;
   });
@@ -114,17 +114,17 @@ export const createWayOut = (
   { ownPorts, onReached }: WayOutOptions = {},
 ): WayOut => {
   const setup = given ?? noSetup;
-  const judge = given
-    ? createNetworkJudge({ allowedHosts: given.allowed_hosts, privateHosts: given.private_hosts, ownPorts })
-    : createOpenJudge(ownPorts ?? []);
+  const filter = given
+    ? createNetworkFilter({ allowedHosts: given.allowed_hosts, privateHosts: given.private_hosts, ownPorts })
+    : createOpenFilter(ownPorts ?? []);
   // A parent may be in a private network: whoever may choose proxies has named it. Metadata services are still no parents.
-  const parentJudge = createNetworkJudge(ownPorts ? { privateHosts: parentPlaces, ownPorts } : {});
+  const parentFilter = createNetworkFilter(ownPorts ? { privateHosts: parentPlaces, ownPorts } : {});
   const routes = routesOf(setup);
   const trusted = new Map(setup.proxies.map((parent) => [parent, trusting(parent.ca_bundle)]));
   const inBounds = bounded(maxDialing);
 
   const check = (target: Target): void => {
-    const refusal = judge.host(target);
+    const refusal = filter.host(target);
     if (refusal !== undefined) throw new Refused(refusal);
   };
   return {
@@ -133,12 +133,12 @@ export const createWayOut = (
       check(target);
       const route = routes.find(({ matches }) => matchesAny(matches, target));
       if (!route || matchesAny(route.bypasses, target)) return undefined;
-      // The parent resolves the name again. What it would reach by the answer that we get is judged at least.
+      // The parent resolves the name again. What it would reach by the answer that we get is checked at least.
       if (!target.address) {
         const addresses = await resolve(target.host).catch(() => []);
         for (const text of addresses) {
           const address = parseAddress(text);
-          const refusal = address && judge.address(target, address);
+          const refusal = address && filter.address(target, address);
           if (refusal !== undefined) throw new Refused(refusal);
         }
       }
@@ -147,7 +147,7 @@ export const createWayOut = (
     async direct(target) {
       check(target);
       return inBounds(async () => {
-        const addresses = await allowedAddresses(target, resolve, judge);
+        const addresses = await allowedAddresses(target, resolve, filter);
         const socket = await dialFirst(addresses, (address, signal) => dial(address, target.port, signal));
         if (socket.remoteAddress) onReached?.(target.host, socket.remoteAddress);
         return socket;
@@ -158,7 +158,7 @@ export const createWayOut = (
       const host = canonicalHost(urlHost(text));
       if (!host) throw new Error("the proxy's host is none");
       return inBounds(async () => {
-        const addresses = await allowedAddresses({ ...host, port }, resolve, parentJudge);
+        const addresses = await allowedAddresses({ ...host, port }, resolve, parentFilter);
         return dialFirst(addresses, (address, signal) =>
           protocol === "http"
             ? dial(address, port, signal)

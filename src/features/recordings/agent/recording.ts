@@ -7,7 +7,7 @@
  * encoded again once a second, so that a video that breaks off has its length. What may not be shown is grey.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { mostReplayBytes, type ReplayEnd, type StartReplay } from "./api.ts";
+import { mostRecordingBytes, type RecordingEnd, type StartRecording } from "./api.ts";
 import { type Encoder, type EncoderOptions, startEncoder, type VideoEnd, videoSize } from "./encoder.ts";
 import { type FrontDeps, type Seen, watchFront } from "./watch-front.ts";
 
@@ -57,9 +57,9 @@ export type Recording = {
   /** Bytes of the video that can be read by now. */
   written(): number;
   /** Takes no further picture from now on. Resolves when the video is complete. */
-  stop(why: Extract<ReplayEnd, "stopped" | "lease_over">): Promise<void>;
+  stop(why: Extract<RecordingEnd, "stopped" | "lease_over">): Promise<void>;
   /** Resolves with why the recording ended. Never rejects. */
-  ended: Promise<ReplayEnd>;
+  ended: Promise<RecordingEnd>;
   /** Pictures that the encoder took, and those for which it was too slow. */
   counts(): { frames: number; dropped: number };
 };
@@ -113,12 +113,12 @@ const feed = (
   return { counts: () => ({ frames, dropped }), end };
 };
 
-const endOf = (video: VideoEnd, asked: ReplayEnd | undefined): ReplayEnd =>
+const endOf = (video: VideoEnd, asked: RecordingEnd | undefined): RecordingEnd =>
   video === "stopped" ? (asked ?? "stopped") : video;
 
 /** Begins. `file`: as of `EncoderOptions`. `over`: aborted when the lease is over; nothing of the browser is seen from then on. */
 export const startRecording = async (
-  { framerate, seconds, max_bytes }: Pick<StartReplay, "framerate" | "seconds" | "max_bytes">,
+  { framerate, seconds, max_bytes }: Pick<StartRecording, "framerate" | "seconds" | "max_bytes">,
   { file, over }: Pick<EncoderOptions, "file"> & { over: AbortSignal },
   { ffmpeg, usualSize, ...front }: RecordingDeps,
 ): Promise<Recording> => {
@@ -127,10 +127,10 @@ export const startRecording = async (
   const { look } = watchFront(front, noMore);
   const first = await firstOf(look, noMore);
   const size = fitted(first.is === "picture" ? first.page : usualSize);
-  const encoder = startEncoder({ ffmpeg, size, file, maxBytes: Math.min(max_bytes, mostReplayBytes) });
+  const encoder = startEncoder({ ffmpeg, size, file, maxBytes: Math.min(max_bytes, mostRecordingBytes) });
   const pictures = feed(encoder, { first, look, everyMs: 1000 / framerate });
-  let asked: ReplayEnd | undefined;
-  const end = async (why: ReplayEnd): Promise<void> => {
+  let asked: RecordingEnd | undefined;
+  const end = async (why: RecordingEnd): Promise<void> => {
     asked ??= why;
     pictures.end();
     stopped.abort();

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { leaseIsOver } from "../../../core/agent/lease-fence.ts";
 import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
 import type { Logger } from "../../../platform/base/log.ts";
-import type { ReplayEnd, ReplayStarted, StartReplay } from "./api.ts";
+import type { RecordingEnd, RecordingStarted, StartRecording } from "./api.ts";
 import { type KeptVideo, openVideoFile } from "./kept-video.ts";
 import { type Recording, type RecordingDeps, startRecording } from "./recording.ts";
 
@@ -26,7 +26,7 @@ const growMs = 250;
 const lastReadMs = 1500;
 
 /** A piece of a video, or its end. */
-export type ReplayPart = { offset: number; bytes: Buffer } | { end: ReplayEnd; frames: number; dropped: number };
+export type RecordingPart = { offset: number; bytes: Buffer } | { end: RecordingEnd; frames: number; dropped: number };
 
 type Kept = {
   session: string;
@@ -39,26 +39,26 @@ type Kept = {
   isForgotten: boolean;
 };
 
-export type Replays = Required<Pick<LeaseFollower, "begin" | "end">> & {
+export type Recordings = Required<Pick<LeaseFollower, "begin" | "end">> & {
   /** Starts a recording of the present lease. The same call twice gets the same answer. */
-  start(id: string, wanted: StartReplay): Promise<ReplayStarted | "replay_in_progress" | "too_many_requests">;
+  start(id: string, wanted: StartRecording): Promise<RecordingStarted | "replay_in_progress" | "too_many_requests">;
   /** Ends a recording; undefined when there is none. */
-  stop(session: string, id: string): ReplayStarted | Promise<ReplayStarted> | undefined;
+  stop(session: string, id: string): RecordingStarted | Promise<RecordingStarted> | undefined;
   /** Forgets a recording that is stored. Whether there was one. */
   forget(session: string, id: string): boolean;
   /** The video as it grows, after so many bytes. */
-  read(session: string, id: string, after: number): ((signal: AbortSignal) => AsyncIterable<ReplayPart>) | undefined;
+  read(session: string, id: string, after: number): ((signal: AbortSignal) => AsyncIterable<RecordingPart>) | undefined;
   /** Waits for a moment until what is being read is read. The lease is over. Never rejects. */
   settled(): Promise<void>;
 };
 
 /** `dataDir`: a folder of the agent. */
-type ReplaysDeps = RecordingDeps & { dataDir: string; log: Logger };
+type RecordingsDeps = RecordingDeps & { dataDir: string; log: Logger };
 
-const readOn = async function* (mine: Kept, after: number, signal: AbortSignal): AsyncGenerator<ReplayPart> {
+const readOn = async function* (mine: Kept, after: number, signal: AbortSignal): AsyncGenerator<RecordingPart> {
   const { file, started, done } = mine;
   const recording = await started;
-  let end: ReplayEnd | undefined;
+  let end: RecordingEnd | undefined;
   void recording.ended.then((why) => {
     end = why;
   });
@@ -81,7 +81,7 @@ const readOn = async function* (mine: Kept, after: number, signal: AbortSignal):
 };
 
 /** No recording yet. */
-export const createReplays = ({ dataDir, log, ...deps }: ReplaysDeps): Replays => {
+export const createRecordings = ({ dataDir, log, ...deps }: RecordingsDeps): Recordings => {
   const kept = new Map<string, Kept>();
   let over = new AbortController();
   let starting = 0;
@@ -113,7 +113,7 @@ export const createReplays = ({ dataDir, log, ...deps }: ReplaysDeps): Replays =
     const recording = await started;
     return (await Promise.race([recording.ended, sleep(0, "recording" as const)])) === "recording";
   };
-  const add = async (id: string, wanted: StartReplay, ofLease: AbortSignal): Promise<Recording> => {
+  const add = async (id: string, wanted: StartRecording, ofLease: AbortSignal): Promise<Recording> => {
     const file = await openVideoFile(dataDir);
     const started = startRecording(wanted, { file, over: ofLease }, deps);
     const mine: Kept = {

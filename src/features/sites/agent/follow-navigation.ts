@@ -12,8 +12,8 @@ import { z } from "zod";
 import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
 import { noBodies, tell } from "../../../platform/cdp/commands.ts";
 import type { PageCommands, PageEvents } from "../visit/connect-browser.ts";
-import { mayLeadOn } from "../visit/keep-harmless.ts";
 import { readPage } from "../visit/read-page.ts";
+import { mayBeInterstitial } from "../visit/restrict-page.ts";
 import { createWaits } from "../visit/until.ts";
 import { wallError } from "../visit/wall-error.ts";
 import { type PageWatch, watchPage } from "../visit/watch-page.ts";
@@ -193,7 +193,7 @@ export const followNavigation = (
     const { status, headers, url, redirects } = watch;
     const error = watch.error ?? wallError(headers);
     const visit = { status, headers, url, redirects, ...read, frames: [...watch.frames], isBlank: undefined, error };
-    return { leads: mayLeadOn(read, watch), judged: await judge({ visit, target }, over) };
+    return { leads: mayBeInterstitial(read, watch), judged: await judge({ visit, target }, over) };
   };
   /** Waits for a document; false when none comes. */
   const arrive = async (): Promise<boolean> => {

@@ -4,10 +4,10 @@ import type { Kube } from "../../../platform/kube/client.ts";
 import type { Reflector } from "../../../platform/kube/reflector.ts";
 import type { ProxyProvider } from "../../proxies/rules/proxy-provider.ts";
 import { lookupTarget } from "../lookup-site.ts";
-import { analysisRecord, refusalOf } from "../rules/analysis-record.ts";
+import { analysisState, refusalOf } from "../rules/analysis-answer.ts";
 import type { Target } from "../rules/target.ts";
 import type { SiteIndex } from "../site-index.ts";
-import type { AnalysisAnswer, AnalysisRecord, AnalysisSummary } from "../site-wire.ts";
+import type { AnalysisAnswer, AnalysisState, AnalysisSummary } from "../site-wire.ts";
 import { type SiteAnalysis, siteAnalysisKind } from "./site-analysis.ts";
 
 /** An analysis, and what is known of its target now. */
@@ -19,7 +19,7 @@ export const analysisAnswer = (
   const known = lookupTarget(asked, deps);
   return {
     ...known,
-    analysis: analysisRecord(analysis, Date.now()),
+    analysis: analysisState(analysis, Date.now()),
     recommendation: known.recommendation ?? refusalOf(analysis) ?? null,
   };
 };
@@ -35,7 +35,7 @@ export const fetchAnalysis = async (
   return analysisAnswer(analysis, { target, countries: allowedProxyCountries }, deps);
 };
 
-type AnalysisQuery = { query?: string | undefined; status?: AnalysisRecord["status"] | undefined };
+type AnalysisQuery = { query?: string | undefined; status?: AnalysisState["status"] | undefined };
 
 /** The analyses that match, the one that was asked for last first. */
 export const listAnalyses = (
@@ -46,7 +46,7 @@ export const listAnalyses = (
   const now = Date.now();
   return analyses
     .list()
-    .map((analysis) => ({ analysis: analysisRecord(analysis, now), target: { ...analysis.spec.target } }))
+    .map((analysis) => ({ analysis: analysisState(analysis, now), target: { ...analysis.spec.target } }))
     .filter(
       ({ analysis, target }) =>
         (status === undefined || analysis.status === status) &&

@@ -3,7 +3,7 @@
 import { type Html, html, htmlPage } from "../../../core/http/html.ts";
 import type { RecentRun } from "../site-evidence.ts";
 import { maxUrlLength } from "../site-recipe.ts";
-import { type AnalysisRecord, configurationName, type SiteRecord } from "../site-wire.ts";
+import { type AnalysisState, configurationName, type SiteAnswer } from "../site-wire.ts";
 import type { AnalysisView, SiteView } from "../view-sites.ts";
 
 const layout = (title: string, body: Html): string =>
@@ -19,7 +19,7 @@ ${body}
 `,
   });
 
-type Configuration = SiteRecord["configurations"][number];
+type Configuration = SiteAnswer["configurations"][number];
 
 /** Whether lookups recommend it. */
 const worksText = ({ eligible, evidence: { accessed, sample_size } }: Configuration): string => {
@@ -35,10 +35,10 @@ const successText = ({ evidence: { success_rate, sample_size } }: Configuration)
 const time = (at: string): Html =>
   html`<time datetime="${at}">${at.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC")}</time>`;
 
-const siteUrl = ({ scope, target }: Pick<SiteRecord, "scope" | "target">): string =>
+const siteUrl = ({ scope, target }: Pick<SiteAnswer, "scope" | "target">): string =>
   `/registry/site?${new URLSearchParams({ scope, target })}`;
 
-const siteRow = (site: SiteRecord): Html => {
+const siteRow = (site: SiteAnswer): Html => {
   const [first] = site.configurations;
   return html`        <tr>
           <td><a href="${siteUrl(site)}">${site.target}</a></td><td>${site.scope}</td>
@@ -67,7 +67,7 @@ export const sitesPage = ({
   page,
   size,
 }: {
-  sites: readonly SiteRecord[];
+  sites: readonly SiteAnswer[];
   query: string;
   scope: string;
   page: Page;
@@ -112,7 +112,7 @@ const configurationRow = (configuration: Configuration, runs: readonly RecentRun
 `;
 };
 
-const trialRow = ({ id, trials }: AnalysisRecord, index: number, hasScreenshot: boolean | undefined): Html => {
+const trialRow = ({ id, trials }: AnalysisState, index: number, hasScreenshot: boolean | undefined): Html => {
   const trial = trials[index];
   if (!trial) return html``;
   const source = `/registry/screenshots/${id}/${index}`;
@@ -125,7 +125,7 @@ const trialRow = ({ id, trials }: AnalysisRecord, index: number, hasScreenshot: 
 };
 
 /** How far a run is. */
-const stateOf = ({ status, started_at }: AnalysisRecord): string =>
+const stateOf = ({ status, started_at }: AnalysisState): string =>
   status === "running" && started_at === undefined ? "waiting" : status;
 
 const analysisSection = ({

@@ -5,7 +5,7 @@
 import { getDomain } from "tldts";
 import { hasSoundLabels } from "../../../platform/addresses/host-pattern.ts";
 import { type Address, parseAddress } from "../../../platform/addresses/ip-range.ts";
-import { createNetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import { createNetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import { maxUrlLength, type SiteScope } from "../site-recipe.ts";
 
 /** `normalized`: scheme, host, port and path; `domain`: the registrable domain, or the host where there is none. */
@@ -41,7 +41,7 @@ const endOfAddress = /[\d\]]$/;
 /** The host is a name of DNS by now: nothing needs to be found or checked in it. */
 const suffixRules = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false };
 
-const judge = createNetworkJudge({ privateHosts: [] });
+const judge = createNetworkFilter({ privateHosts: [] });
 
 const addressProblem = (host: string, address: Address): string | undefined => {
   const target = { host, address, port: 443 };

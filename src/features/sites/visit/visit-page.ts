@@ -2,8 +2,8 @@ import { awaitWith } from "../../../platform/base/retry.ts";
 import type { CdpAddress } from "../../../platform/cdp/cdp-socket.ts";
 import { askRobots } from "./ask-robots.ts";
 import { type BrowserPage, connectBrowser } from "./connect-browser.ts";
-import { type Guard, hasMeansToLeave, keepHarmless, mayLeadOn } from "./keep-harmless.ts";
 import { readPage } from "./read-page.ts";
+import { canNavigateItself, type Guard, mayBeInterstitial, restrictPage } from "./restrict-page.ts";
 import { type Screenshot, takeScreenshot } from "./take-screenshot.ts";
 import { createWaits, TooLate, type Waits } from "./until.ts";
 import { answerMs, defaultLimits, maxNavigations, maxSeenItems, type Visit, type VisitLimits } from "./visit.ts";
@@ -80,14 +80,14 @@ const read = async ({ browserPage: { page, id }, watch, waits, seen, over }: Run
 /** Whether what was read may be a page on the way to another one: one that shows little, or a refusal, and can lead anywhere. */
 const canLeadOn = async ({ browserPage: { page }, watch, waits, seen, over }: Run): Promise<boolean> => {
   const { headers, request } = watch;
-  if (!mayLeadOn(seen.page, watch)) return false;
+  if (!mayBeInterstitial(seen.page, watch)) return false;
   if (request === undefined || headers.refresh !== undefined) return true;
   try {
     const { body, base64Encoded } = await waits.within(
       page.send("Network.getResponseBody", { requestId: request }),
       answerMs,
     );
-    return base64Encoded || hasMeansToLeave(body);
+    return base64Encoded || canNavigateItself(body);
   } catch {
     over.throwIfAborted();
     // It was too large to be kept.
@@ -148,7 +148,7 @@ const run = async (request: VisitRequest, limits: VisitLimits, seen: Seen, { ove
   if (refusal) throw new VisitOver(refusal);
   const watch = watchPage(browserPage.page, browserPage.id, request.url);
   seen.watch = watch;
-  seen.guard = await awaitWith(keepHarmless(browserPage, watch, limits.bytes, end), over);
+  seen.guard = await awaitWith(restrictPage(browserPage, watch, limits.bytes, end), over);
   const all: Run = { browserPage, watch, waits: createWaits(watch, over), limits, seen, over };
   const navigation = navigate(all, request.url, end);
   navigation.catch(() => undefined);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refusedByHeader } from "../../../platform/addresses/network-judge.ts";
+import { refusedByHeader } from "../../../platform/addresses/network-filter.ts";
 import { wallError } from "./wall-error.ts";
 
 test("only the wall's own words are an error: a site can send the header, too", () => {

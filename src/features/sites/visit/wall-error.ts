@@ -1,5 +1,5 @@
 /** What the wall of a visit's browser says instead of the site, in Chromium's words, as a browser without a wall would say it. */
-import { type RefusedBy, refusedByHeader } from "../../../platform/addresses/network-judge.ts";
+import { type RefusedBy, refusedByHeader } from "../../../platform/addresses/network-filter.ts";
 import type { Visit } from "./visit.ts";
 
 const errors: Readonly<Record<RefusedBy, `ERR_${string}`>> = {

@@ -1,5 +1,5 @@
 import { deleteSecret, holderOf, type ObjectController } from "../../../core/reconcile/object-controller.ts";
-import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import { claimedName } from "../../../platform/kinds/identity.ts";
 import { secretFinalizer } from "../../../platform/kinds/kind.ts";
 import { destinationStatus } from "./status.ts";
@@ -9,8 +9,8 @@ import {
   telemetryDestinationKind,
 } from "./telemetry-destination.ts";
 
-/** Keeps the status of telemetry destinations. `destinationJudge`: of their endpoints. */
-export const destinationController: ObjectController<TelemetryDestination, { destinationJudge: NetworkJudge }> = {
+/** Keeps the status of telemetry destinations. `destinationFilter`: of their endpoints. */
+export const destinationController: ObjectController<TelemetryDestination, { destinationFilter: NetworkFilter }> = {
   name: "destinations",
   kind: telemetryDestinationKind,
   reads: [telemetryDestinationKind],
@@ -18,6 +18,6 @@ export const destinationController: ObjectController<TelemetryDestination, { des
   release: deleteSecret(ownDestinationSecretName),
   statusOf(destination, deps) {
     const holder = holderOf(destination, { kind: telemetryDestinationKind, claimOf: claimedName }, deps);
-    return destinationStatus(destination, { holder, judge: deps.destinationJudge, nowMs: deps.now() });
+    return destinationStatus(destination, { holder, filter: deps.destinationFilter, nowMs: deps.now() });
   },
 };

@@ -7,7 +7,7 @@
  */
 
 import { fetchObject } from "../../../core/objects/fetch-object.ts";
-import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import { AppError } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { Sensitive } from "../../../platform/base/sensitive.ts";
@@ -31,10 +31,10 @@ type OpenDestination = {
 /** A destination with the values of its headers. Throws `conflict` when its settings or its Secret are not as they must be. */
 export const openDestination = async (
   destination: TelemetryDestination,
-  deps: { destinationJudge: NetworkJudge; kube: Kube; secretsKeys: SecretsKeys },
+  deps: { destinationFilter: NetworkFilter; kube: Kube; secretsKeys: SecretsKeys },
 ): Promise<OpenDestination> => {
   const { endpoint, compression, timeoutSeconds } = destination.spec;
-  const [problem] = destinationProblems(destination.spec, deps.destinationJudge);
+  const [problem] = destinationProblems(destination.spec, deps.destinationFilter);
   if (problem)
     throw new AppError("conflict", `the telemetry destination ${destination.metadata.name}: ${problem.message}`);
   const headers = Object.fromEntries(await openDestinationSecret(destination, deps));
@@ -42,7 +42,7 @@ export const openDestination = async (
 };
 
 type Deps = {
-  destinationJudge: NetworkJudge;
+  destinationFilter: NetworkFilter;
   exportResults: ExportResults;
   kube: Kube;
   log: Logger;
@@ -87,8 +87,8 @@ export const createDestinationExporter = (
     if (destination?.metadata.uid !== uid) return replace(undefined);
     const settings = await openDestination(destination, deps);
     const text = textOf(settings);
-    const { destinationJudge: judge, resolve, now } = deps;
-    const exporter = opened?.text === text ? opened.exporter : createOtlpExporter(settings, { judge, resolve, now });
+    const { destinationFilter: filter, resolve, now } = deps;
+    const exporter = opened?.text === text ? opened.exporter : createOtlpExporter(settings, { filter, resolve, now });
     replace({ exporter, text, readAtMs: now() });
   };
 

@@ -4,7 +4,7 @@ import { newId } from "../../../core/objects/new-id.ts";
 import { requireUnused } from "../../../core/objects/references.ts";
 import { withFreeName } from "../../../core/objects/with-free-name.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import { AppError, invalidInput } from "../../../platform/base/errors.ts";
 import { Sensitive } from "../../../platform/base/sensitive.ts";
 import { wireName } from "../../../platform/kinds/identity.ts";
@@ -16,25 +16,25 @@ import type { SpecProblem } from "../../../platform/rules/problem.ts";
 import { looksSealed, type SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import type { ExportResults } from "../export-state.ts";
 import { type DestinationHeaders, writeDestinationSecret } from "./destination-secret.ts";
+import { destinationAnswer } from "./rules/destination-answer.ts";
 import { canonicalHeader, destinationProblems } from "./rules/destination-problems.ts";
-import { destinationRecord } from "./rules/destination-record.ts";
 import {
   type CreateTelemetryDestination,
   maxHeaderBytes,
   maxHeaders,
   ownDestinationSecretName,
   type TelemetryDestination,
-  type TelemetryDestinationRecord,
+  type TelemetryDestinationAnswer,
   TelemetryDestinationSpec,
   telemetryDestinationKind,
 } from "./telemetry-destination.ts";
 
 /** A telemetry destination as HTTP answers show it. */
-export const destinationAnswer = async (
+export const describeDestination = async (
   destination: TelemetryDestination,
   { exportResults }: { exportResults: ExportResults },
-): Promise<TelemetryDestinationRecord> =>
-  destinationRecord(destination, await exportResults.read(destination.metadata.uid));
+): Promise<TelemetryDestinationAnswer> =>
+  destinationAnswer(destination, await exportResults.read(destination.metadata.uid));
 
 /** Fetches the telemetry destinations of a project, oldest first. */
 const fetchDestinations = (project: Project, deps: { kube: Kube }): Promise<TelemetryDestination[]> =>
@@ -82,9 +82,9 @@ const wirePlace = ({ path: [first = "", ...rest], message }: SpecProblem) => ({
 export const checkDestination = (
   spec: TelemetryDestinationSpec,
   headers: DestinationHeaders,
-  { destinationJudge }: { destinationJudge: NetworkJudge },
+  { destinationFilter }: { destinationFilter: NetworkFilter },
 ): void => {
-  const problems = destinationProblems(spec, destinationJudge).map(wirePlace);
+  const problems = destinationProblems(spec, destinationFilter).map(wirePlace);
   const texts = [...headers].map(([name, value]) => [name, value.reveal()] as const);
   const bytes = texts.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
   if (headers.size > maxHeaders) problems.push({ path: "headers", message: `at most ${maxHeaders} headers` });
@@ -96,7 +96,7 @@ export const checkDestination = (
 };
 
 type CreateDeps = {
-  destinationJudge: NetworkJudge;
+  destinationFilter: NetworkFilter;
   exportResults: ExportResults;
   kube: Kube;
   locks: Locks;
@@ -143,7 +143,7 @@ export const createDestination = async (
   request: CreateTelemetryDestination,
   project: Project,
   deps: CreateDeps,
-): Promise<TelemetryDestinationRecord> => {
+): Promise<TelemetryDestinationAnswer> => {
   const { name, endpoint, description, compression, timeout_seconds, headers: given = {} } = request;
   const id = newId();
   const headers = headersOf(given);
@@ -163,7 +163,7 @@ export const createDestination = async (
       return store(spec, { id, headers, project }, deps);
     }),
   );
-  return destinationAnswer(created, deps);
+  return describeDestination(created, deps);
 };
 
 /**

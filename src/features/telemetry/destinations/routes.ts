@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Paging, pageOf } from "../../../core/http/paging.ts";
 import { routesWith } from "../../../core/http/route.ts";
 import type { LeaseStore } from "../../../core/leases/lease-store.ts";
-import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
@@ -10,19 +10,19 @@ import type { ExportResults } from "../export-state.ts";
 import {
   createDestination,
   deleteDestination,
-  destinationAnswer,
+  describeDestination,
   fetchDestination,
   listDestinations,
 } from "./destinations.ts";
 import {
   CreateTelemetryDestination,
-  TelemetryDestinationRecord,
+  TelemetryDestinationAnswer,
   UpdateTelemetryDestination,
 } from "./telemetry-destination.ts";
 import { updateDestination } from "./update-destination.ts";
 
 type Deps = {
-  destinationJudge: NetworkJudge;
+  destinationFilter: NetworkFilter;
   exportResults: ExportResults;
   kube: Kube;
   locks: Locks;
@@ -38,7 +38,7 @@ const path = "/telemetry/destinations/{id_or_name}";
 const Params = z.object({ id_or_name: z.string().min(1).max(255).describe("The destination's id or name.") });
 const Answer = {
   description: "The destination, without the values of its headers",
-  schema: TelemetryDestinationRecord,
+  schema: TelemetryDestinationAnswer,
 };
 
 export const createTelemetryDestinationRoute = defineRoute(
@@ -73,14 +73,14 @@ export const listTelemetryDestinationsRoute = defineRoute(
     answers: {
       200: {
         description: "The destinations, without the values of headers",
-        schema: z.array(TelemetryDestinationRecord),
+        schema: z.array(TelemetryDestinationAnswer),
       },
     },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
     const page = pageOf(await listDestinations(query, project, deps), query);
-    return { ...page, body: await Promise.all(page.body.map((destination) => destinationAnswer(destination, deps))) };
+    return { ...page, body: await Promise.all(page.body.map((destination) => describeDestination(destination, deps))) };
   },
 );
 
@@ -99,7 +99,7 @@ export const getTelemetryDestinationRoute = defineRoute(
   },
   async ({ params, project, deps }) => ({
     status: 200,
-    body: await destinationAnswer(await fetchDestination(params.id_or_name, project, deps), deps),
+    body: await describeDestination(await fetchDestination(params.id_or_name, project, deps), deps),
   }),
 );
 

@@ -1,12 +1,12 @@
 import { acceptedDraft, conditionsOf, specProblemsText } from "../../../core/reconcile/conditions.ts";
-import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import { destinationProblems } from "./rules/destination-problems.ts";
 import type { TelemetryDestination } from "./telemetry-destination.ts";
 
-type Facts = { holder: TelemetryDestination; judge: NetworkJudge; nowMs: number };
+type Facts = { holder: TelemetryDestination; filter: NetworkFilter; nowMs: number };
 
-const refusalOf = (destination: TelemetryDestination, { holder, judge }: Facts) => {
-  const message = specProblemsText(destinationProblems(destination.spec, judge));
+const refusalOf = (destination: TelemetryDestination, { holder, filter }: Facts) => {
+  const message = specProblemsText(destinationProblems(destination.spec, filter));
   if (message !== "") return { reason: "InvalidSpec", message };
   if (holder.metadata.uid === destination.metadata.uid) return undefined;
   return {
@@ -17,7 +17,7 @@ const refusalOf = (destination: TelemetryDestination, { holder, judge }: Facts) 
 
 /**
  * The status of a telemetry destination, pure; from its spec, since the operator reads no Secrets. `holder`: the oldest destination with
- * this name; `judge`: of endpoints.
+ * this name; `filter`: of endpoints.
  */
 export const destinationStatus = (
   destination: TelemetryDestination,

@@ -141,7 +141,7 @@ export const UpdateTelemetryDestination = z.object({
 });
 export type UpdateTelemetryDestination = z.infer<typeof UpdateTelemetryDestination>;
 
-export const TelemetryDestinationRecord = z.object({
+export const TelemetryDestinationAnswer = z.object({
   id: z.string().describe("The destination's id."),
   name: z.string().describe("The destination's name."),
   description: z.string().optional().describe("What it is for."),
@@ -156,4 +156,4 @@ export const TelemetryDestinationRecord = z.object({
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
-export type TelemetryDestinationRecord = z.infer<typeof TelemetryDestinationRecord>;
+export type TelemetryDestinationAnswer = z.infer<typeof TelemetryDestinationAnswer>;

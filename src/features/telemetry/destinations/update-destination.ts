@@ -2,7 +2,7 @@ import type { LeaseStore } from "../../../core/leases/lease-store.ts";
 import { requireUnused } from "../../../core/objects/references.ts";
 import { withFreeName } from "../../../core/objects/with-free-name.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import { AppError, invalidInput } from "../../../platform/base/errors.ts";
 import { Sensitive } from "../../../platform/base/sensitive.ts";
 import { updatedAtAnnotation, wireName } from "../../../platform/kinds/identity.ts";
@@ -17,20 +17,20 @@ import {
   storedOrigin,
   writeDestinationSecret,
 } from "./destination-secret.ts";
-import { checkDestination, destinationAnswer, fetchDestination } from "./destinations.ts";
+import { checkDestination, describeDestination, fetchDestination } from "./destinations.ts";
 import { canonicalHeader, endpointOrigin } from "./rules/destination-problems.ts";
 import {
   hasOwnDestinationSecret,
   ownDestinationSecretName,
   type TelemetryDestination,
-  type TelemetryDestinationRecord,
+  type TelemetryDestinationAnswer,
   type TelemetryDestinationSpec,
   telemetryDestinationKind,
   type UpdateTelemetryDestination,
 } from "./telemetry-destination.ts";
 
 type Deps = {
-  destinationJudge: NetworkJudge;
+  destinationFilter: NetworkFilter;
   exportResults: ExportResults;
   kube: Kube;
   locks: Locks;
@@ -140,7 +140,7 @@ export const updateDestination = async (
   { idOrName, request }: { idOrName: string; request: UpdateTelemetryDestination },
   project: Project,
   deps: Deps,
-): Promise<TelemetryDestinationRecord> => {
+): Promise<TelemetryDestinationAnswer> => {
   const { metadata } = await fetchDestination(idOrName, project, deps);
   const changed = await deps.locks.hold(["change-destination", metadata.uid], async () => {
     const destination = await fetchDestination(metadata.name, project, deps);
@@ -151,5 +151,5 @@ export const updateDestination = async (
     const wanted = { name: request.name, what: "telemetry destination", project, ownId: metadata.name };
     return withFreeName(telemetryDestinationKind, wanted, deps, work);
   });
-  return destinationAnswer(changed, deps);
+  return describeDestination(changed, deps);
 };

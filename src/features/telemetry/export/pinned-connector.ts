@@ -1,11 +1,11 @@
 /**
- * How an exporter connects: the host of the endpoint is resolved for each connection, each of its addresses is judged, and the
- * connection goes to an address that was judged. So a name can't change its meaning in between.
+ * How an exporter connects: the host of the endpoint is resolved for each connection, each of its addresses is checked, and the
+ * connection goes to an address that was checked. So a name can't change its meaning in between.
  */
 import type { buildConnector } from "undici";
 import type { Target } from "../../../platform/addresses/host-pattern.ts";
 import { parseAddress } from "../../../platform/addresses/ip-range.ts";
-import type { NetworkJudge } from "../../../platform/addresses/network-judge.ts";
+import type { NetworkFilter } from "../../../platform/addresses/network-filter.ts";
 import { dial, dialFirst, dialTls } from "../../../platform/net/dial.ts";
 import type { ResolveName } from "../../../platform/net/resolve-name.ts";
 
@@ -14,16 +14,16 @@ export class Refused extends Error {
   override name = "Refused";
 }
 
-export type ConnectDeps = { judge: NetworkJudge; resolve: ResolveName };
+export type ConnectDeps = { filter: NetworkFilter; resolve: ResolveName };
 
 /** The addresses of the target. One that is refused refuses them all: an honest name has none. */
-const judgedAddresses = async (target: Target, { judge, resolve }: ConnectDeps): Promise<string[]> => {
-  const refusal = judge.host(target);
+const allowedAddresses = async (target: Target, { filter, resolve }: ConnectDeps): Promise<string[]> => {
+  const refusal = filter.host(target);
   if (refusal !== undefined) throw new Refused(refusal);
   const texts = target.address ? [target.host] : await resolve(target.host);
   for (const text of texts) {
     const address = parseAddress(text);
-    const why = address ? judge.address(target, address) : "it has no address";
+    const why = address ? filter.address(target, address) : "it has no address";
     if (why !== undefined) throw new Refused(why);
   }
   return texts;
@@ -34,7 +34,7 @@ export const pinnedConnector =
   (target: Target, secure: boolean, deps: ConnectDeps): buildConnector.connector =>
   (_, done) => {
     const { host, port } = target;
-    const connecting = judgedAddresses(target, deps).then((addresses) =>
+    const connecting = allowedAddresses(target, deps).then((addresses) =>
       dialFirst(addresses, (address, signal) =>
         secure ? dialTls({ address, host, port }, undefined, signal) : dial(address, port, signal),
       ),

@@ -195,7 +195,7 @@ export const LoginRequest = wireSchema(LoginSettings);
 export type LoginRequest = z.output<typeof LoginRequest>;
 
 /** What is not carried out is not shown, or false. */
-export const ConnectionRecord = wireSchema(
+export const ConnectionAnswer = wireSchema(
   AuthConnectionSpec.omit({
     allowedDomains: true,
     loginUrl: true,
@@ -209,9 +209,9 @@ export const ConnectionRecord = wireSchema(
     updatedAt: z.iso.datetime(),
   }),
 );
-export type ConnectionRecord = z.output<typeof ConnectionRecord>;
+export type ConnectionAnswer = z.output<typeof ConnectionAnswer>;
 
-export const LoginRecord = z.object({
+export const LoginAnswer = z.object({
   id: z.string().describe("The connection's id."),
   hosted_url: z
     .string()
@@ -220,4 +220,4 @@ export const LoginRecord = z.object({
   flow_type: z.enum(["LOGIN", "REAUTH"]),
   flow_expires_at: z.iso.datetime().describe("When the code expires."),
 });
-export type LoginRecord = z.infer<typeof LoginRecord>;
+export type LoginAnswer = z.infer<typeof LoginAnswer>;

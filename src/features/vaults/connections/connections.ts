@@ -18,10 +18,10 @@ import {
   type AuthConnection,
   AuthConnectionSpec,
   authConnectionKind,
-  type ConnectionRecord,
+  type ConnectionAnswer,
   type CreateConnection,
   connectionStatus,
-  type LoginRecord,
+  type LoginAnswer,
   type LoginRequest,
   type UpdateConnection,
 } from "./auth-connection.ts";
@@ -48,7 +48,7 @@ export const fetchConnection = async (id: string, project: Project, deps: Deps):
 };
 
 /** A connection as HTTP answers show it; pure. */
-export const connectionAnswer = (connection: AuthConnection): ConnectionRecord => {
+export const connectionAnswer = (connection: AuthConnection): ConnectionAnswer => {
   return {
     ...toWire(AuthConnectionSpec, supportedSpec(connection.spec)),
     id: wireId(connection),
@@ -117,7 +117,7 @@ export const createConnection = async (
   request: CreateConnection,
   project: Project,
   deps: { kube: Kube; locks: Locks },
-): Promise<ConnectionRecord> => {
+): Promise<ConnectionAnswer> => {
   const made = newConnectionSpec(request);
   if (!made.ok) throw refusedRequest(made);
   const { spec } = made;
@@ -150,7 +150,7 @@ export const updateConnection = async (
   { id, request }: { id: string; request: UpdateConnection },
   project: Project,
   deps: { kube: Kube },
-): Promise<ConnectionRecord> => {
+): Promise<ConnectionAnswer> => {
   const written = await changeConnection({ id, project }, deps, async (before) => {
     const patched = patchConnectionSpec(before.spec, request);
     if (!patched.ok) throw refusedRequest(patched);
@@ -168,7 +168,7 @@ export const updateConnection = async (
 export const startLogin = async (
   { id, request, project, baseUrl }: { id: string; request: LoginRequest; project: Project; baseUrl: string },
   deps: { kube: Kube; signingKey: KeyObject },
-): Promise<LoginRecord> => {
+): Promise<LoginAnswer> => {
   const refusal = loginRefusal(request);
   if (refusal) throw refusedRequest(refusal);
   const connection = await fetchConnection(id, project, deps);

@@ -4,7 +4,7 @@ import { isWanted, Paging, pageOf } from "../../../core/http/paging.ts";
 import { routesWith } from "../../../core/http/route.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
-import { ConnectionRecord, CreateConnection, LoginRecord, LoginRequest, UpdateConnection } from "./auth-connection.ts";
+import { ConnectionAnswer, CreateConnection, LoginAnswer, LoginRequest, UpdateConnection } from "./auth-connection.ts";
 import {
   connectionAnswer,
   createConnection,
@@ -23,7 +23,7 @@ const scope = "project";
 const path = "/auth/connections/{id}";
 
 const ConnectionParams = z.object({ id: z.string().min(1).max(253).describe("The connection's id.") });
-const ConnectionAnswer = { description: "The connection", schema: ConnectionRecord };
+const theConnection = { description: "The connection", schema: ConnectionAnswer };
 
 export const createConnectionRoute = defineRoute(
   {
@@ -35,7 +35,7 @@ export const createConnectionRoute = defineRoute(
     permission: "credentials:write",
     summary: "Create a connection of a profile to a domain",
     body: CreateConnection,
-    answers: { 201: ConnectionAnswer },
+    answers: { 201: theConnection },
     errors: ["bad_request", "not_supported_here", "conflict"],
   },
   async ({ body, project, deps }) => ({ status: 201, body: await createConnection(body, project, deps) }),
@@ -55,7 +55,7 @@ export const listConnectionsRoute = defineRoute(
       profile_name: z.string().max(255).optional().describe("Only connections of this profile."),
       query: z.string().max(260).optional().describe("Part of the domain or the profile in any case, or the exact id."),
     }),
-    answers: { 200: { description: "The connections", schema: z.array(ConnectionRecord) } },
+    answers: { 200: { description: "The connections", schema: z.array(ConnectionAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query: { domain, profile_name, query, ...paging }, project, deps }) => {
@@ -80,7 +80,7 @@ export const getConnectionRoute = defineRoute(
     permission: "vaults:read",
     summary: "Get a connection",
     params: ConnectionParams,
-    answers: { 200: ConnectionAnswer },
+    answers: { 200: theConnection },
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => ({
@@ -100,7 +100,7 @@ export const updateConnectionRoute = defineRoute(
     summary: "Change a connection",
     params: ConnectionParams,
     body: UpdateConnection,
-    answers: { 200: ConnectionAnswer },
+    answers: { 200: theConnection },
     errors: ["bad_request", "not_supported_here", "not_found"],
   },
   async ({ params, body, project, deps }) => ({
@@ -139,7 +139,7 @@ export const loginRoute = defineRoute(
     summary: "Begin a login by a person; an earlier one that is not finished ends",
     params: ConnectionParams,
     body: LoginRequest,
-    answers: { 200: { description: "Where to send the person", schema: LoginRecord } },
+    answers: { 200: { description: "Where to send the person", schema: LoginAnswer } },
     errors: ["bad_request", "not_supported_here", "not_found"],
   },
   async ({ params, body, project, baseUrl, deps }) => ({

@@ -169,7 +169,7 @@ export const UpdateCredential = closedObject(
 );
 export type UpdateCredential = z.infer<typeof UpdateCredential>;
 
-export const CredentialRecord = z.object({
+export const CredentialAnswer = z.object({
   id: z.string().describe("The credential's id."),
   name: z.string().describe("The credential's name."),
   domain: z.string().describe("The domain that the login is for."),
@@ -190,9 +190,9 @@ export const CredentialRecord = z.object({
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
-export type CredentialRecord = z.infer<typeof CredentialRecord>;
+export type CredentialAnswer = z.infer<typeof CredentialAnswer>;
 
-export const TotpCodeRecord = z.object({
+export const TotpCodeAnswer = z.object({
   code: z.string().describe("The current code, 6 digits."),
   expires_at: z.iso.datetime().describe("When it expires."),
 });

@@ -17,7 +17,7 @@ import { changeLogin, fetchLoginShape, listedLoginShape, openLogin } from "../lo
 import {
   type CreateCredential,
   type Credential,
-  type CredentialRecord,
+  type CredentialAnswer,
   credentialKind,
   ownSecretName,
 } from "./credential.ts";
@@ -34,7 +34,7 @@ type AnswerDeps = { kube: Kube; secretsKeys: SecretsKeys };
 
 type Shape = Awaited<ReturnType<typeof listedLoginShape>>;
 
-const record = (credential: Credential, { valueNames, hasTotp, hasUnusableTotp }: Shape): CredentialRecord => ({
+const record = (credential: Credential, { valueNames, hasTotp, hasUnusableTotp }: Shape): CredentialAnswer => ({
   id: wireId(credential),
   name: wireName(credential) ?? wireId(credential),
   domain: credential.spec.domain,
@@ -48,7 +48,7 @@ const record = (credential: Credential, { valueNames, hasTotp, hasUnusableTotp }
 });
 
 /** A credential as HTTP lists show it: without the names of its values. */
-export const listedCredential = async (credential: Credential, deps: AnswerDeps): Promise<CredentialRecord> =>
+export const listedCredential = async (credential: Credential, deps: AnswerDeps): Promise<CredentialAnswer> =>
   record(credential, await listedLoginShape(credential, deps));
 
 /**
@@ -59,7 +59,7 @@ export const credentialAnswer = async (
   credential: Credential,
   deps: AnswerDeps,
   newTotpSecret?: Sensitive,
-): Promise<CredentialRecord> => {
+): Promise<CredentialAnswer> => {
   const shape = await fetchLoginShape(credential, deps);
   const code = newTotpSecret && totpCode(newTotpSecret.reveal(), Date.now());
   return {
@@ -155,7 +155,7 @@ export const createCredential = async (
   request: CreateCredential,
   project: Project,
   deps: CreateDeps,
-): Promise<CredentialRecord> => {
+): Promise<CredentialAnswer> => {
   const { credential, login } = await storeCredential(request, project, deps);
   return credentialAnswer(credential, deps, login.totpSecret);
 };

@@ -4,7 +4,7 @@ import { routesWith } from "../../../core/http/route.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
-import { CreateCredential, CredentialRecord, TotpCodeRecord, UpdateCredential } from "./credential.ts";
+import { CreateCredential, CredentialAnswer, TotpCodeAnswer, UpdateCredential } from "./credential.ts";
 import {
   createCredential,
   credentialAnswer,
@@ -24,7 +24,7 @@ const scope = "project";
 const path = "/credentials/{id_or_name}";
 
 const CredentialParams = z.object({ id_or_name: z.string().min(1).max(255).describe("The credential's id or name.") });
-const CredentialAnswer = { description: "The credential, without its values", schema: CredentialRecord };
+const theCredential = { description: "The credential, without its values", schema: CredentialAnswer };
 
 export const createCredentialRoute = defineRoute(
   {
@@ -36,7 +36,7 @@ export const createCredentialRoute = defineRoute(
     permission: "credentials:write",
     summary: "Store a login",
     body: CreateCredential,
-    answers: { 201: CredentialAnswer },
+    answers: { 201: theCredential },
     errors: ["bad_request", "name_taken"],
   },
   async ({ body, project, deps }) => ({ status: 201, body: await createCredential(body, project, deps) }),
@@ -56,7 +56,7 @@ export const listCredentialsRoute = defineRoute(
       domain: z.string().max(260).optional().describe("Only credentials for this domain."),
       query: z.string().max(255).optional().describe("Part of the name or domain in any case, or the exact id."),
     }),
-    answers: { 200: { description: "The credentials, without their values", schema: z.array(CredentialRecord) } },
+    answers: { 200: { description: "The credentials, without their values", schema: z.array(CredentialAnswer) } },
     errors: ["bad_request"],
   },
   async ({ query, project, deps }) => {
@@ -76,7 +76,7 @@ export const getCredentialRoute = defineRoute(
     permission: "vaults:read",
     summary: "Get a credential",
     params: CredentialParams,
-    answers: { 200: CredentialAnswer },
+    answers: { 200: theCredential },
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => {
@@ -96,7 +96,7 @@ export const updateCredentialRoute = defineRoute(
     summary: "Change a credential; values are merged",
     params: CredentialParams,
     body: UpdateCredential,
-    answers: { 200: CredentialAnswer },
+    answers: { 200: theCredential },
     errors: ["bad_request", "not_found", "name_taken", "conflict"],
   },
   async ({ params, body, project, deps }) => ({
@@ -135,7 +135,7 @@ export const getTotpCodeRoute = defineRoute(
     summary: "The current code of a credential's authenticator",
     isAudited: true,
     params: CredentialParams,
-    answers: { 200: { description: "The code", schema: TotpCodeRecord } },
+    answers: { 200: { description: "The code", schema: TotpCodeAnswer } },
     errors: ["not_found", "conflict"],
   },
   async ({ params, project, deps }) => {

@@ -14,7 +14,7 @@ import { changedLogin, type Login, type LoginChange, shapeOf } from "../connecti
 import { changeLogin, openLogin } from "../logins/stored-login.ts";
 import {
   type Credential,
-  type CredentialRecord,
+  type CredentialAnswer,
   credentialKind,
   hasOwnSecret,
   type UpdateCredential,
@@ -155,7 +155,7 @@ export const updateCredential = async (
   { idOrName, request }: { idOrName: string; request: UpdateCredential },
   project: Project,
   deps: Deps,
-): Promise<CredentialRecord> => {
+): Promise<CredentialAnswer> => {
   const before = await fetchCredential(idOrName, project, deps);
   const { credential, login } = await changeCredential(before, { request, project }, deps);
   const newTotpSecret = request.totp_secret ? login?.totpSecret : undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { choosePage, chooseTargets, frameJudge } from "./choose-targets.ts";
+import { choosePage, chooseTargets, frameFilter } from "./choose-targets.ts";
 import { FillRefused } from "./fill-result.ts";
 import type { Frame } from "./frames.ts";
 import type { FrameFields } from "./locate-fields.ts";
@@ -78,7 +78,7 @@ const look = (frame: Frame, origin: string, ...found: Found[]): FrameFields => (
 
 const refusal = (looks: FrameFields[], selectors: string[], allowed?: string[]): unknown => {
   try {
-    return chooseTargets(looks, selectors, frameJudge(looks, allowed));
+    return chooseTargets(looks, selectors, frameFilter(looks, allowed));
   } catch (error) {
     return error instanceof FillRefused ? [error.code, error.index] : error;
   }

@@ -28,7 +28,7 @@ export type Target = { frame: Frame; id: number; selector: string };
  * Tells of a frame whether it and all its ancestor frames have an allowed origin. A frame without a known origin is not allowed.
  * `allowed`: undefined allows every origin.
  */
-export const frameJudge = (located: FrameFields[], allowed: string[] | undefined): ((frame: Frame) => boolean) => {
+export const frameFilter = (located: FrameFields[], allowed: string[] | undefined): ((frame: Frame) => boolean) => {
   const origins = new Map(located.map(({ frame, origin }) => [frame, origin]));
   return (frame) => {
     for (let each: Frame | undefined = allowed && frame; each; each = each.parent)

@@ -24,7 +24,7 @@ import { z } from "zod";
 import { type CdpConnection, connectCdp } from "../../../platform/cdp/cdp-connection.ts";
 import { CdpBusy, CdpClosed, CdpRefused } from "../../../platform/cdp/cdp-errors.ts";
 import type { CdpAddress } from "../../../platform/cdp/cdp-socket.ts";
-import { choosePage, chooseTargets, frameJudge, type Target } from "./choose-targets.ts";
+import { choosePage, chooseTargets, frameFilter, type Target } from "./choose-targets.ts";
 import { type Binding, type FieldResult, FillRefused, type FillResult } from "./fill-result.ts";
 import { fieldErrors } from "./fill-wire.ts";
 import { callInFrame, openFrames } from "./frames.ts";
@@ -104,7 +104,7 @@ const preparePage = async (cdp: CdpConnection, request: FillRequest, endsAtMs: n
   // For a page that is navigating, the browser's list has the new URL; `main.url` is the present document's.
   if (pageUrl !== undefined && main.url !== pageUrl) throw new FillRefused("page_not_found");
   if (!main.hasFocus) emulateFocus(cdp, [sessionId, ...framesWithFields(located).map(({ frame }) => frame.sessionId)]);
-  const isAllowed = frameJudge(located, allowedOrigins);
+  const isAllowed = frameFilter(located, allowedOrigins);
   const targets = chooseTargets(await unlockFields(cdp, located, isAllowed), selectors, isAllowed);
   return { origin: main.origin, targets, isScripted: located.some((frame) => frame.isScripted) };
 };

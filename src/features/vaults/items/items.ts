@@ -7,7 +7,7 @@ import { createdAt, updatedAt, wireId } from "../../../platform/kinds/identity.t
 import { toWire } from "../../../platform/kinds/wire.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
-import { type ItemRecord, ItemSpec, type Vault } from "../vault.ts";
+import { type ItemAnswer, ItemSpec, type Vault } from "../vault.ts";
 import { fetchVault } from "../vaults.ts";
 import { type EventsQuery, type ItemEvents, noteItemEvent, type StoredItemEvent } from "./item-events.ts";
 import { itemSource, listedSources } from "./open-item.ts";
@@ -46,14 +46,14 @@ const fill = {
     "Writes stored values into fields of an open page. Does not look for fields, navigate, submit, or check the login.",
 };
 
-const stateWire = (state: ItemState, withFields: boolean): ItemRecord["state"] => ({
+const stateWire = (state: ItemState, withFields: boolean): ItemAnswer["state"] => ({
   provider: "managed_auth",
   status: state.status,
   ...(state.status === "unavailable" && { status_reason: state.reason }),
   ...(withFields && { fields: state.status === "ready" ? state.fields : {} }),
 });
 
-const record = (item: VaultItem, state: ItemState, withFields: boolean): ItemRecord => {
+const record = (item: VaultItem, state: ItemState, withFields: boolean): ItemAnswer => {
   const { key, type } = item.spec;
   return {
     id: wireId(item),
@@ -70,7 +70,7 @@ const record = (item: VaultItem, state: ItemState, withFields: boolean): ItemRec
 };
 
 /** Items as HTTP lists show them: without their fields. */
-export const itemAnswers = async (items: VaultItem[], project: Project, deps: AnswerDeps): Promise<ItemRecord[]> => {
+export const itemAnswers = async (items: VaultItem[], project: Project, deps: AnswerDeps): Promise<ItemAnswer[]> => {
   const sources = await listedSources(items, project, deps);
   return items.flatMap((item, index) => {
     const source = sources[index];
@@ -79,7 +79,7 @@ export const itemAnswers = async (items: VaultItem[], project: Project, deps: An
 };
 
 /** One item with its fields. */
-export const itemAnswer = async (item: VaultItem, project: Project, deps: AnswerDeps): Promise<ItemRecord> => {
+export const itemAnswer = async (item: VaultItem, project: Project, deps: AnswerDeps): Promise<ItemAnswer> => {
   return record(item, itemState(await itemSource(item, project, deps)), true);
 };
 

@@ -13,7 +13,7 @@ import type { Locks } from "../../../platform/redis/locks.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import { type AuthConnection, authConnectionKind } from "../connections/auth-connection.ts";
 import { fetchCredentials } from "../credentials/credentials.ts";
-import { type ItemRecord, ItemSpec, type PutItem, type Vault, vaultKind } from "../vault.ts";
+import { type ItemAnswer, ItemSpec, type PutItem, type Vault, vaultKind } from "../vault.ts";
 import { fetchVault } from "../vaults.ts";
 import { type ItemEvents, noteItemEvent } from "./item-events.ts";
 import { fetchItem, fetchItems, type ItemPath, itemAnswer } from "./items.ts";
@@ -132,7 +132,7 @@ export const putItem = async (
   { path, request, principal }: { path: ItemPath; request: PutItem; principal: Principal },
   project: Project,
   deps: Deps,
-): Promise<ItemRecord> => {
+): Promise<ItemAnswer> => {
   const vault = await fetchVault(path.vault, project, deps);
   const given = fromWire(ItemSpec, request.spec);
   const spec: VaultItemSpec = { ...given, vault: vault.metadata.name, key: path.key, type: request.type };

@@ -9,7 +9,7 @@ import { wireSchema } from "../../../platform/kinds/wire.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
-import { ItemEventRecord, ItemRecord, PutItem } from "../vault.ts";
+import { ItemAnswer, ItemEventAnswer, PutItem } from "../vault.ts";
 import { fetchVault } from "../vaults.ts";
 import type { ItemEvents } from "./item-events.ts";
 import { deleteItem, fetchItem, fetchItems, itemAnswer, itemAnswers, readItemEvents } from "./items.ts";
@@ -38,7 +38,7 @@ const NewItemParams = VaultParams.extend({ key: wireSchema(itemKey).describe("Th
 type ItemParams = z.output<typeof ItemParams>;
 const pathOf = ({ id_or_name, key }: ItemParams) => ({ vault: id_or_name, key });
 
-const ItemAnswer = { description: "The item", schema: ItemRecord };
+const theItem = { description: "The item", schema: ItemAnswer };
 
 /** Most events of one answer. */
 const maxEvents = 100;
@@ -59,7 +59,7 @@ export const listItemsRoute = defineRoute(
     query: Paging.extend({
       query: z.string().max(255).optional().describe("Part of the key in any case, or the exact id."),
     }),
-    answers: { 200: { description: "The items", schema: z.array(ItemRecord) } },
+    answers: { 200: { description: "The items", schema: z.array(ItemAnswer) } },
     errors: ["bad_request", "not_found"],
   },
   async ({ params, query, project, deps }) => {
@@ -83,7 +83,7 @@ export const putItemRoute = defineRoute(
     summary: "Create an item, or get the equal one that exists",
     params: NewItemParams,
     body: PutItem,
-    answers: { 200: ItemAnswer },
+    answers: { 200: theItem },
     errors: [
       "bad_request",
       "not_found",
@@ -116,7 +116,7 @@ export const getItemRoute = defineRoute(
         .optional()
         .describe("Seconds to wait until the item is ready: it is from the begin, so of no effect."),
     }),
-    answers: { 200: ItemAnswer },
+    answers: { 200: theItem },
     errors: ["not_found"],
   },
   async ({ params, project, deps }) => {
@@ -135,7 +135,7 @@ export const updateItemRoute = defineRoute(
     permission: "vaults:write",
     summary: "Refused: items can't be edited",
     params: ItemParams,
-    answers: { 200: ItemAnswer },
+    answers: { 200: theItem },
     errors: ["not_found", "conflict"],
   },
   ({ params, project, deps }) => refuseItemEdit(pathOf(params), project, deps),
@@ -175,7 +175,7 @@ export const listItemEventsRoute = defineRoute(
       wait: z.coerce.number().min(0).max(30).default(0).describe("Seconds to wait for an event when there is none."),
       limit: z.coerce.number().int().min(1).max(maxEvents).default(maxEvents).describe("Events an answer."),
     }),
-    answers: { 200: { description: "The events", schema: z.array(ItemEventRecord) } },
+    answers: { 200: { description: "The events", schema: z.array(ItemEventAnswer) } },
     errors: ["bad_request", "not_found"],
   },
   async ({ params, query: { after, wait, limit }, project, deps, signal }) => {

@@ -1,33 +1,37 @@
 /** The rules of a telemetry destination that neither its schema nor CEL can express; for requests and YAML alike. */
 import { hostMatcher, type Target } from "../../../../platform/addresses/host-pattern.ts";
 import { contains, range } from "../../../../platform/addresses/ip-range.ts";
-import { canonicalHost, createNetworkJudge, type NetworkJudge } from "../../../../platform/addresses/network-judge.ts";
+import {
+  canonicalHost,
+  createNetworkFilter,
+  type NetworkFilter,
+} from "../../../../platform/addresses/network-filter.ts";
 import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
 import type { TelemetryDestinationSpec } from "../telemetry-destination.ts";
 
-// Which receivers telemetry may be sent to (TELEMETRY-22). Callers choose the endpoints, so each is judged by its host and again by each
+// Which receivers telemetry may be sent to (TELEMETRY-22). Callers choose the endpoints, so each is checked by its host and again by each
 // address that this host turns out to have, like what browsers reach. Private places, and loopback, are for the administrator to allow.
 
 const loopback = ["127.0.0.0/8", "::1/128"].map(range);
 
 /**
- * The judge of endpoints. `allowed`: patterns of private or loopback hosts, addresses and ranges. Link-local addresses and metadata
+ * The filter of endpoints. `allowed`: patterns of private or loopback hosts, addresses and ranges. Link-local addresses and metadata
  * services are never reached, whatever is allowed. Throws for a pattern that is none.
  */
-export const createDestinationJudge = (allowed: readonly string[]): NetworkJudge => {
-  const judge = createNetworkJudge({ privateHosts: allowed });
+export const createDestinationFilter = (allowed: readonly string[]): NetworkFilter => {
+  const filter = createNetworkFilter({ privateHosts: allowed });
   const matchers = allowed.map(hostMatcher);
-  const address: NetworkJudge["address"] = (target, one) => {
+  const address: NetworkFilter["address"] = (target, one) => {
     const byAddress = { host: `${one}`, address: one, port: target.port };
     const isAllowed = matchers.some((matches) => matches(target) || matches(byAddress));
     const refusal =
-      isAllowed && loopback.some((outer) => contains(outer, one)) ? undefined : judge.address(target, one);
+      isAllowed && loopback.some((outer) => contains(outer, one)) ? undefined : filter.address(target, one);
     return refusal === undefined ? undefined : refusal.replace("private_hosts", "what the administrator allows");
   };
   return {
     address,
     host: (target) =>
-      judge.host({ ...target, address: undefined }) ?? (target.address && address(target, target.address)),
+      filter.host({ ...target, address: undefined }) ?? (target.address && address(target, target.address)),
   };
 };
 
@@ -67,7 +71,7 @@ export const endpointOrigin = (endpoint: string): string => URL.parse(endpoint)?
 /** The URL that records are sent to. */
 export const logsUrl = (endpoint: string): string => `${endpoint.replace(/\/+$/, "")}/v1/logs`;
 
-const endpointProblem = (endpoint: string, judge: NetworkJudge): string | undefined => {
+const endpointProblem = (endpoint: string, filter: NetworkFilter): string | undefined => {
   const url = URL.parse(endpoint);
   const target = endpointTarget(endpoint);
   if (!url || !target || !/^https?:$/.test(url.protocol)) return "must be an http or https URL";
@@ -76,7 +80,7 @@ const endpointProblem = (endpoint: string, judge: NetworkJudge): string | undefi
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\s\u0000-\u001f\u007f]/.test(endpoint)) return "must have no spaces and no control characters";
   if (/\/v1\/(logs|traces|metrics)\/*$/.test(url.pathname)) return "must be without the signal's path, which is added";
-  const refusal = judge.host(target);
+  const refusal = filter.host(target);
   return refusal === undefined ? undefined : `telemetry is not sent there: ${refusal}`;
 };
 
@@ -89,9 +93,9 @@ const headerProblem = (name: string, index: number, names: string[]): string | u
 /** All problems of a spec that fits its schema; empty when there are none. */
 export const destinationProblems = (
   { endpoint, headerNames = [] }: Pick<TelemetryDestinationSpec, "endpoint" | "headerNames">,
-  judge: NetworkJudge,
+  filter: NetworkFilter,
 ): SpecProblem[] => {
-  const wrong = endpointProblem(endpoint, judge);
+  const wrong = endpointProblem(endpoint, filter);
   return [
     ...(wrong === undefined ? [] : [problemAt(["endpoint"], wrong)]),
     ...headerNames.flatMap((header, index) => {
