@@ -1,6 +1,6 @@
 /**
- * A vitest reporter: appends the errors that no test caught to the file UNHANDLED_ERRORS_FILE, one JSON text a line. vitest's
- * own reports lack them, and the second run of a failed file must not hide them.
+ * A vitest reporter: appends the errors that no test caught to the file UNHANDLED_ERRORS_FILE, one JSON text a line.
+ * vitest's own reports lack them, and the second run of a failed file must not hide them.
  */
 import { appendFileSync } from "node:fs";
 

@@ -1,6 +1,9 @@
 import type { Row } from "./section.ts";
 
-/** A row with its ratio, its difference from the floor and whether it meets its target. `met` is undefined for a row without a target. */
+/**
+ * A row with its ratio, its difference from the floor and whether it meets its target. `met` is undefined for a row
+ * without a target.
+ */
 export type AssessedRow = Row & { ratio: number | undefined; added: number | undefined; met: boolean | undefined };
 
 /** A figure that could not be measured (NaN) misses its target. */

@@ -10,9 +10,9 @@ type ClosedLoop = {
 };
 
 /**
- * Repeats `call` for each of the clients, one call after another, and returns the time of every call, ms. Such a loop slows
- * down with the service, so it measures the cost of one call and not how the service bears a crowd (`open-loop.ts` measures
- * that). Rejects with the first error of a call.
+ * Repeats `call` for each of the clients, one call after another, and returns the time of every call, ms. Such a loop
+ * slows down with the service, so it measures the cost of one call and not how the service bears a crowd
+ * (`open-loop.ts` measures that). Rejects with the first error of a call.
  */
 export const closedLoop = async (
   { clients, seconds, signal, warmUpSeconds: warmUp = warmUpSeconds }: ClosedLoop,

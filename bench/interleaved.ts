@@ -1,7 +1,8 @@
 export type Interleaved = {
   seconds: number;
   /**
-   * Calls of one variant in a row before the next variant. A few in a row keep its caches as warm as they are when it runs alone.
+   * Calls of one variant in a row before the next variant. A few in a row keep its caches as warm as they are when it
+   * runs alone.
    */
   batch: number;
   random: () => number;

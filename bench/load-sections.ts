@@ -4,7 +4,9 @@ import type { Section } from "./section.ts";
 
 const folder = join(import.meta.dirname, "sections");
 
-/** Loads the sections with these names, in this order; without names, all of them by name. Throws on an unknown name. */
+/**
+ * Loads the sections with these names, in this order; without names, all of them by name. Throws on an unknown name.
+ */
 export const loadSections = async (only: readonly string[]): Promise<Section[]> => {
   const files = await readdir(folder, { withFileTypes: true });
   const names = files.flatMap((file) => (file.isFile() && file.name.endsWith(".ts") ? file.name.slice(0, -3) : []));

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: runs sections one after another, each against a floor that it measures in the same run, prints one table
- * and writes all figures as JSON. The exit code is 0 when everything could be measured, whether or not the targets are met.
+ * `npm run bench`: runs sections one after another, each against a floor that it measures in the same run, prints one
+ * table and writes all figures as JSON. The exit code is 0 when everything could be measured, whether or not the
+ * targets are met.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

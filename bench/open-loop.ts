@@ -23,9 +23,9 @@ type OpenLoopResult = {
 };
 
 /**
- * Calls at the times of `arrivals`, however many calls are still open, as independent callers do. A latency counts from the
- * scheduled arrival, so that a stall shows in all calls that it delays and not just in one. `call` resolves with the answer.
- * `after` is work that follows the answer and does not count; the loop waits for it at the end.
+ * Calls at the times of `arrivals`, however many calls are still open, as independent callers do. A latency counts from
+ * the scheduled arrival, so that a stall shows in all calls that it delays and not just in one. `call` resolves with
+ * the answer. `after` is work that follows the answer and does not count; the loop waits for it at the end.
  */
 export const openLoop = async (
   { arrivals, signal }: { arrivals: readonly number[]; signal: AbortSignal },

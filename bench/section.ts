@@ -6,7 +6,9 @@ export type Unit = "ms" | "bytes" | "bytes/s" | "1/s" | "count";
 /** A bound on the figure itself, on its ratio to the floor, or on its difference from the floor. */
 type Target = { of: "measured" | "ratio" | "added" } & ({ atMost: number } | { atLeast: number });
 
-/** One line of the table. `floor`: the cost of the same thing without us, measured in the same run, in the same unit. */
+/**
+ * One line of the table. `floor`: the cost of the same thing without us, measured in the same run, in the same unit.
+ */
 export type Row = {
   what: string;
   unit: Unit;
@@ -31,8 +33,8 @@ export type Bench = {
 };
 
 /**
- * A file of `bench/sections/` exports one as `section`. `run` starts what it needs, measures and leaves nothing behind. It
- * rejects only when it could not measure, never because a figure is bad. `detail`: further data for the JSON.
+ * A file of `bench/sections/` exports one as `section`. `run` starts what it needs, measures and leaves nothing behind.
+ * It rejects only when it could not measure, never because a figure is bad. `detail`: further data for the JSON.
  */
 export type Section = {
   name: string;

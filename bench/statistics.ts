@@ -2,8 +2,8 @@
 export type Summary = { count: number; mean: number; min: number; p50: number; p90: number; p99: number; max: number };
 
 /**
- * The smallest figure that at least the share `q` (0 to 1) of the figures does not exceed; NaN without figures. `sorted`:
- * ascending.
+ * The smallest figure that at least the share `q` (0 to 1) of the figures does not exceed; NaN without figures.
+ * `sorted`: ascending.
  */
 const quantile = (sorted: ArrayLike<number>, q: number): number =>
   sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * The architecture test: what the folders may import, what decides without I/O, whether exports and scripts say what they do,
- * and whether what is cited is there.
+ * The architecture test: what the folders may import, what decides without I/O, whether exports and scripts say what
+ * they do, and whether what is cited is there.
  *
  *   node scripts/architecture.ts            prints what is wrong; exit code 1 when something is
  *   node scripts/architecture.ts --graph    prints which folder of src/ imports which

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: checks everything in the repository that can be checked without running the product. Steps run side by
- * side. Each prints one line with its time; the errors of failed steps follow at the end.
+ * `npm run check`: checks everything in the repository that can be checked without running the product. Steps run side
+ * by side. Each prints one line with its time; the errors of failed steps follow at the end.
  */
 import { join } from "node:path";
 import { environment } from "../src/platform/base/environment.ts";

@@ -1,6 +1,7 @@
 /**
- * Writes src/core/model/settings/policies/generated/chrome-policies.json: the names and types of the policies that a Chromium knows, read from the program
- * itself. Run by hand with a new Chromium (`npm run gen:policies`); a test compares the file with the browser that runs.
+ * Writes src/core/model/settings/policies/generated/chrome-policies.json: the names and types of the policies that a
+ * Chromium knows, read from the program itself. Run by hand with a new Chromium (`npm run gen:policies`); a test
+ * compares the file with the browser that runs.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Makes the table of docs/settings.md: names and effects from the schemas, the rest from scripts/settings. Refuses a field without a
- * row, a row without a field, and a test that is not there.
+ * Makes the table of docs/settings.md: names and effects from the schemas, the rest from scripts/settings. Refuses a
+ * field without a row, a row without a field, and a test that is not there.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -43,7 +43,10 @@ const rowOf = (field: Field, setting: Setting): string[] => [
   `${setting.gap === undefined ? "" : `**Not yet:** ${setting.gap} `}${testsOf(setting.shownBy)}`,
 ];
 
-/** Prints how many fields have a gap. Writes the table, or with `check` compares it. Throws an Error that names every wrong row. */
+/**
+ * Prints how many fields have a gap. Writes the table, or with `check` compares it. Throws an Error that names every
+ * wrong row.
+ */
 export const generateSettings = async (options: { check: boolean }): Promise<string> => {
   const fields = readFields();
   const rows = new Map<string, Setting>(Object.entries(settings));

@@ -5,8 +5,8 @@ import { join, relative } from "node:path";
 export const root = join(import.meta.dirname, "..");
 
 /**
- * Writes a generated file, or with `check` only compares it. Returns its path in the repository. Throws an Error that names a
- * missing or stale file.
+ * Writes a generated file, or with `check` only compares it. Returns its path in the repository. Throws an Error that
+ * names a missing or stale file.
  */
 export const generateFile = async (path: string, text: string, { check }: { check: boolean }): Promise<string> => {
   const name = relative(root, path);
@@ -28,7 +28,8 @@ const staleFiles = async (folder: string, texts: Map<string, string>): Promise<s
 
 /**
  * Writes generated YAML files (name → text) into a folder that has no other files, or with `check` only compares them.
- * `name`: the folder's name in errors. Throws an Error that names every file that is missing, differs or should not exist.
+ * `name`: the folder's name in errors. Throws an Error that names every file that is missing, differs or should not
+ * exist.
  */
 export const generateFolder = async (
   { path, name }: { path: string; name: string },

@@ -3,7 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generateFile, root } from "./generated-file.ts";
 
-/** `text` with `part` between the markers of this name. Throws an Error when a marker is missing. `page`: for that error. */
+/**
+ * `text` with `part` between the markers of this name. Throws an Error when a marker is missing. `page`: for that
+ * error.
+ */
 const withPart = (text: string, { page, marker, part }: { page: string; marker: string; part: string }): string => {
   const [begin, end] = [`<!-- ${marker}:begin -->`, `<!-- ${marker}:end -->`];
   const start = text.indexOf(begin);
@@ -21,8 +24,8 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
 };
 
 /**
- * Writes the parts of a page (marker → text), or with `check` compares them. Returns what it wrote. Throws an Error when a part is
- * stale, or the page or a marker is missing.
+ * Writes the parts of a page (marker → text), or with `check` compares them. Returns what it wrote. Throws an Error
+ * when a part is stale, or the page or a marker is missing.
  */
 export const generateParts = async (
   page: string,

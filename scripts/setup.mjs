@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Installs what `npm start` and `npm test` need on a bare machine. Needs only Node 20 itself. When nothing is missing, it
- * prints nothing and ends at once. `usage` says what it installs and where.
+ * Installs what `npm start` and `npm test` need on a bare machine. Needs only Node 20 itself. When nothing is missing,
+ * it prints nothing and ends at once. `usage` says what it installs and where.
  */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -75,13 +75,16 @@ const systemPrograms = /** @type {const} */ ([
 const robustnessPrograms = /** @type {const} */ (["faketime"]);
 
 /**
- * What the set-up installs: `packages`, only npm packages; `check` and `cluster`, also the programs of the check or of the
- * cluster tests; `all`, what the product needs; `tests`, also its tests' programs; `robustness`, also the robustness tests' programs;
- * `openapi`, also what tries the API's document.
+ * What the set-up installs: `packages`, only npm packages; `check` and `cluster`, also the programs of the check or of
+ * the cluster tests; `all`, what the product needs; `tests`, also its tests' programs; `robustness`, also the
+ * robustness tests' programs; `openapi`, also what tries the API's document.
  */
 /** @typedef {"packages" | "check" | "cluster" | "all" | "tests" | "robustness" | "openapi"} Scope */
 
-/** The Python environments of a scope. @param {Scope} scope @returns {import("./setup/python-environments.mjs").PythonEnvironment[]} */
+/**
+ * The Python environments of a scope. @param {Scope} scope @returns
+ * {import("./setup/python-environments.mjs").PythonEnvironment[]}
+ */
 const pythonOf = (scope) => {
   if (scope === "openapi") return ["schemathesis"];
   return scope === "tests" ? ["python-client"] : [];
@@ -102,7 +105,8 @@ const findMissing = (scope) => {
     chart,
     cluster,
     system: systemPrograms.filter((name) => !programs[name]),
-    // All three must have one version, so a kubectl from elsewhere is used only when the other two need not be installed.
+    // All three must have one version, so a kubectl from elsewhere is used only when the other two need not be
+    // installed.
     controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
     clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
     tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],

@@ -4,18 +4,19 @@
  *
  *   node scripts/supervise.mjs [--no-namespace [--if-killed SCRIPT]] PROGRAM ARGS…
  *
- * Processes: the program runs in a process namespace (unshare(1) of util-linux). The kernel kills every process of a namespace when the
- * first one ends, and the first one when this process is killed. A process that is still there when the program has ended is
- * listed, and fails the run (supervise/init.sh).
+ * Processes: the program runs in a process namespace (unshare(1) of util-linux). The kernel kills every process of a
+ * namespace when the first one ends, and the first one when this process is killed. A process that is still there when
+ * the program has ended is listed, and fails the run (supervise/init.sh).
  *
- * Files: TMPDIR names a folder of the run. A guard process in a session of its own removes it when the run is over: it reads
- * from a pipe that closes when this process ends, even by SIGKILL.
+ * Files: TMPDIR names a folder of the run. A guard process in a session of its own removes it when the run is over: it
+ * reads from a pipe that closes when this process ends, even by SIGKILL.
  *
  * npm: when npm is killed, this process has another parent, and stops the program as if it had got SIGTERM.
  *
- * --no-namespace is for a program that others find by its process id, or that leaves something on purpose: it is told to stop when this
- * process is killed, and ends what it has started itself. The same happens where this user may make no namespaces; the run says so.
- * When the program itself is killed, Node runs the script of --if-killed, which takes back what that left on purpose.
+ * --no-namespace is for a program that others find by its process id, or that leaves something on purpose: it is told
+ * to stop when this process is killed, and ends what it has started itself. The same happens where this user may make
+ * no namespaces; the run says so. When the program itself is killed, Node runs the script of --if-killed, which takes
+ * back what that left on purpose.
  *
  * Plain JavaScript, so that Node 20 can run it before the set-up.
  */
@@ -41,8 +42,8 @@ const namespaceArguments = [
 ];
 
 /**
- * Waits for a line, at the end of the run, or for the pipe to close; then removes the folder. In the second case processes may be just
- * being killed, and what they have written is removed once more.
+ * Waits for a line, at the end of the run, or for the pipe to close; then removes the folder. In the second case
+ * processes may be just being killed, and what they have written is removed once more.
  */
 const guardScript =
   'read -r _ && exec rm -rf "$0"; for _ in 1 2 3 4 5; do rm -rf "$0"; sleep 0.2; [ -e "$0" ] || exit 0; done';
@@ -58,7 +59,10 @@ const startGuard = (folder) => {
   };
 };
 
-/** The process id of the namespace's first process, seen from here; undefined until it is there. @param {number} pid of `unshare` */
+/**
+ * The process id of the namespace's first process, seen from here; undefined until it is there. @param {number} pid of
+ * `unshare`
+ */
 const firstProcessOf = (pid) => {
   try {
     const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ");

@@ -1,4 +1,7 @@
-/** Loads that show how an autoscaled pool follows them. In slow motion: quiet times of seconds, where an installation has minutes. */
+/**
+ * Loads that show how an autoscaled pool follows them. In slow motion: quiet times of seconds, where an installation
+ * has minutes.
+ */
 
 /** `seconds`: how long it is watched. `callers`: how many want a browser at this second. */
 export type Scenario = {

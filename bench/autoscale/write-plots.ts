@@ -1,4 +1,7 @@
-/** `npm run plots -- FILE`: draws the traces of a run of `npm run bench -- --only autoscale --json FILE` into docs/images. */
+/**
+ * `npm run plots -- FILE`: draws the traces of a run of `npm run bench -- --only autoscale --json FILE` into
+ * docs/images.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { plotTrace } from "./plot.ts";

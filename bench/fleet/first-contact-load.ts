@@ -1,4 +1,7 @@
-/** The load of the stage "first contact", in its own process: it holds what it takes of the fleet, so that no browser comes twice. */
+/**
+ * The load of the stage "first contact", in its own process: it holds what it takes of the fleet, so that no browser
+ * comes twice.
+ */
 
 import { createLoadClient, type LoadClient, type Session, type Target } from "../leases/client.ts";
 import type { Job } from "../own-process.ts";

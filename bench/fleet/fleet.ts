@@ -1,6 +1,6 @@
 /**
- * A whole installation on one machine: many pools in several projects, the agents of each project played by a process of its own, one
- * operator and several api replicas.
+ * A whole installation on one machine: many pools in several projects, the agents of each project played by a process
+ * of its own, one operator and several api replicas.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
@@ -31,7 +31,9 @@ export type Fleet = {
   pools: FleetPool[];
   poolSize: number;
   warm: FleetPool;
-  /** Sends a request to the first replica for a project and answers the body. Rejects when the status is none of 2xx. */
+  /**
+   * Sends a request to the first replica for a project and answers the body. Rejects when the status is none of 2xx.
+   */
   call(projectId: string, method: string, path: string, body?: unknown): Promise<unknown>;
   /** The operator that was started last. */
   operator(): Operator;

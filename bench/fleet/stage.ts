@@ -14,7 +14,9 @@ export const row = (what: string, unit: Row["unit"], measured: number, more: Par
   ...more,
 });
 
-/** Runs a stage and says which parts of the installation kept the machine busy meanwhile: the busiest is what limits it. */
+/**
+ * Runs a stage and says which parts of the installation kept the machine busy meanwhile: the busiest is what limits it.
+ */
 export const runStage = async ({ name, summary, run }: Stage, fleet: Fleet, bench: Bench): Promise<StageDone> => {
   bench.say(`${name}: ${summary}`);
   const cores = await countCores(await fleet.parts());

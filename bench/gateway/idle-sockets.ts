@@ -11,7 +11,9 @@ const openAtOnce = 32;
 
 export type Memory = { rss: number; heapUsed: number; external: number };
 
-/** Reads the memory, after a garbage collection, of an api that runs with `--expose-gc --import memory-on-signal.ts`. */
+/**
+ * Reads the memory, after a garbage collection, of an api that runs with `--expose-gc --import memory-on-signal.ts`.
+ */
 export const memoryReader = (api: ApiReplica): (() => Promise<Memory>) => {
   let count = 0;
   return async () => {

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process by `--import`, with `--expose-gc`. At every SIGUSR2 it collects garbage and writes the remaining
- * memory to stderr, as a log line with the message `memory <n>`, counted from 1.
+ * Preloaded into a process by `--import`, with `--expose-gc`. At every SIGUSR2 it collects garbage and writes the
+ * remaining memory to stderr, as a log line with the message `memory <n>`, counted from 1.
  */
 let count = 0;
 

@@ -44,7 +44,9 @@ export const measureRoundTrips = async ({ urls }: Ways, options: Interleaved): P
   return { rows: addedRows("CDP round trip", times, { of: "added", atMost: 0.3 }), detail: { roundTrips: times } };
 };
 
-/** Size of an answer, and the number of concurrent commands: enough that the figure measures bytes and not round trips. */
+/**
+ * Size of an answer, and the number of concurrent commands: enough that the figure measures bytes and not round trips.
+ */
 const answerBytes = 1_000_000;
 const answersAtOnce = 4;
 

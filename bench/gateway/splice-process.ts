@@ -1,6 +1,6 @@
 /**
- * The floor: two bare TCP relays, each in its own process as the gateway and the agent are, that only do what Node's `pipe`
- * does. Arguments: the address and port to relay to. The first line of stdout is the relay's own port.
+ * The floor: two bare TCP relays, each in its own process as the gateway and the agent are, that only do what Node's
+ * `pipe` does. Arguments: the address and port to relay to. The first line of stdout is the relay's own port.
  */
 import { type AddressInfo, connect, createServer } from "node:net";
 

@@ -1,7 +1,7 @@
 /**
- * The load of the section `acquire`, in its own process: one caller acquires and releases, and in turns with that makes each
- * call of which they consist, alone. Everything is measured twice: with a change of variant after every call, so that all of
- * them find the machine alike, and in rows, so that the small calls have caches and cores to themselves.
+ * The load of the section `acquire`, in its own process: one caller acquires and releases, and in turns with that makes
+ * each call of which they consist, alone. Everything is measured twice: with a change of variant after every call, so
+ * that all of them find the machine alike, and in rows, so that the small calls have caches and cores to themselves.
  */
 import { createPrivateKey, createSecretKey, randomBytes } from "node:crypto";
 import { createAgentClient } from "../../src/core/leases/agent/agent-client.ts";

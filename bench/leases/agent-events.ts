@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
 import type { AgentEvent } from "../../test/support/simulated-node/agent-event.ts";
 
-/** The time in which a caller holds a browser: from the answer until the caller sends the release, ms of the monotonic clock. */
+/**
+ * The time in which a caller holds a browser: from the answer until the caller sends the release, ms of the monotonic
+ * clock.
+ */
 export type Hold = { session: string; fromMs: number; untilMs: number };
 
 /** Reads all events that the agents have logged so far. */

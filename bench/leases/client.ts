@@ -29,8 +29,8 @@ type Send = { wanted: number; by?: Pool };
 const answerMs = 600_000;
 
 /**
- * `connections`: the limit for acquires. Other calls have a pool of the same size of their own, so that releases don't queue
- * behind waiting acquires. Further calls wait for a free connection.
+ * `connections`: the limit for acquires. Other calls have a pool of the same size of their own, so that releases don't
+ * queue behind waiting acquires. Further calls wait for a free connection.
  */
 export const createLoadClient = ({ url, apiKey, poolId, projectId }: Target, connections: number): LoadClient => {
   const newPool = (): Pool => new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });

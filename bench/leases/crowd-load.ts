@@ -1,4 +1,6 @@
-/** The load of the sections `open-loop` and `burst`, in its own process: callers that each hold a browser for a moment. */
+/**
+ * The load of the sections `open-loop` and `burst`, in its own process: callers that each hold a browser for a moment.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../../test/support/simulated-node/agent-event.ts";
 import { openLoop } from "../open-loop.ts";

@@ -1,6 +1,6 @@
 /**
- * Preloaded into an api process by `--import`. Adds an operation that does nothing, to separate the cost of every request
- * (connection, key, project, body, answer, log line, metrics) from the cost of an acquire.
+ * Preloaded into an api process by `--import`. Adds an operation that does nothing, to separate the cost of every
+ * request (connection, key, project, body, answer, log line, metrics) from the cost of an acquire.
  */
 import { z } from "zod";
 import { routes } from "../../src/cmd/features.ts";

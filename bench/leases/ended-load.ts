@@ -1,7 +1,7 @@
 /**
- * The load of the section `ended`, in its own process: leases that begin and end, the most of them by the lease scripts alone
- * (a lease by HTTP costs this machine ten times as much), the others as callers make them; a tenth with tags of 8 KiB.
- * Meanwhile a caller lists sessions, and everything is sampled.
+ * The load of the section `ended`, in its own process: leases that begin and end, the most of them by the lease scripts
+ * alone (a lease by HTTP costs this machine ten times as much), the others as callers make them; a tenth with tags of 8
+ * KiB. Meanwhile a caller lists sessions, and everything is sampled.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";

@@ -1,4 +1,7 @@
-/** A server that does as little as Node's own can: it reads the JSON of a request and answers it. Sends its port to its parent. */
+/**
+ * A server that does as little as Node's own can: it reads the JSON of a request and answers it. Sends its port to its
+ * parent.
+ */
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { listeningPort } from "../../src/platform/base/listening-port.ts";

@@ -18,7 +18,10 @@ export type Service = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Timeout of the filling, ms. The operator starts one browser after another, some dozens a second, fewer on a busy machine. */
+/**
+ * Timeout of the filling, ms. The operator starts one browser after another, some dozens a second, fewer on a busy
+ * machine.
+ */
 const fillWithinMs = 180_000;
 
 const fillPool = async (

@@ -1,7 +1,7 @@
 /**
- * The load of the section `waiters`, in its own process. Callers come one after another, each as soon as the one before is in
- * the queue, which Redis reports by a keyspace event. So the order in which they must be served is known. Serving begins when
- * another caller releases the browser for which they wait.
+ * The load of the section `waiters`, in its own process. Callers come one after another, each as soon as the one before
+ * is in the queue, which Redis reports by a keyspace event. So the order in which they must be served is known. Serving
+ * begins when another caller releases the browser for which they wait.
  */
 import { once } from "node:events";
 import { poolKey } from "../../src/core/leases/pool-keys.ts";

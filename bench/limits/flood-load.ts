@@ -1,4 +1,7 @@
-/** The load of the section `limits`, each in its own process: requests at a fixed rate, and a caller that acquires and releases. */
+/**
+ * The load of the section `limits`, each in its own process: requests at a fixed rate, and a caller that acquires and
+ * releases.
+ */
 import { Pool } from "undici";
 import { callJson } from "../../src/core/leases/agent/agent-call.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";

@@ -1,4 +1,7 @@
-/** How an autoscaled pool follows loads: the real operator, API and Redis, with simulated browsers that start in 2 to 3 s. */
+/**
+ * How an autoscaled pool follows loads: the real operator, API and Redis, with simulated browsers that start in 2 to 3
+ * s.
+ */
 import { startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { scenarios } from "../autoscale/scenarios.ts";
 import { runScenario, type Trace } from "../autoscale/trace.ts";

@@ -1,4 +1,7 @@
-/** How long one request keeps everybody else waiting: the longest hold of the api's event loop by the worst body of each route. */
+/**
+ * How long one request keeps everybody else waiting: the longest hold of the api's event loop by the worst body of each
+ * route.
+ */
 import { startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { pathOf, withBody, worstBodies } from "../../test/support/worst-bodies.ts";
 import type { Bench, Section } from "../section.ts";

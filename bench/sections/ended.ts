@@ -1,4 +1,7 @@
-/** Very many leases through a Redis of 200 MB, bounded by nothing but its memory: what is kept, refused, and slowed down. */
+/**
+ * Very many leases through a Redis of 200 MB, bounded by nothing but its memory: what is kept, refused, and slowed
+ * down.
+ */
 import { join } from "node:path";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
@@ -13,7 +16,10 @@ const maxMemory = "200mb";
 const maxMemoryBytes = 200 * 1024 * 1024;
 const loadFile = join(import.meta.dirname, "../leases/ended-load.ts");
 
-/** The bounds of the service would keep 20,000 of them. Without bounds they fill Redis, and lists have ten times as many. */
+/**
+ * The bounds of the service would keep 20,000 of them. Without bounds they fill Redis, and lists have ten times as
+ * many.
+ */
 const unbounded = Object.fromEntries(
   ["ENDED_LEASES_PER_POOL", "ENDED_BYTES_PER_POOL", "ENDED_LEASES", "ENDED_BYTES"].map((name) => [
     `BROWSERPOOL_${name}`,

@@ -1,4 +1,7 @@
-/** The time to fill three fields over HTTP with all checks, compared with puppeteer that types three texts without checks. */
+/**
+ * The time to fill three fields over HTTP with all checks, compared with puppeteer that types three texts without
+ * checks.
+ */
 import { startCluster } from "../../test/support/cluster.ts";
 import { interleaved } from "../interleaved.ts";
 import type { Bench, Section } from "../section.ts";

@@ -39,7 +39,10 @@ const newCaller = async ({ call }: ApiReplica, name: string): Promise<Caller> =>
   return { apiKey: key };
 };
 
-/** Seconds of a processor that the replica has used, and its requests to the API server, without watches and its readiness. */
+/**
+ * Seconds of a processor that the replica has used, and its requests to the API server, without watches and its
+ * readiness.
+ */
 const usageOf = async (url: string): Promise<{ cpuSeconds: number; kubeRequests: number }> => {
   const text = await (await fetch(`${url}/metrics`)).text();
   const sum = (metric: RegExp, but = /^$/): number =>
@@ -69,8 +72,9 @@ const startProjects = async (api: ApiReplica): Promise<{ target: Target; loud: C
 type Phase = { name: string; floods?: ((round: number) => FloodLoad)[] };
 
 /**
- * Alone, beside the other project within its bound and above it, and beside requests to the login without a ticket. `elsewhere` is as
- * `above`, but what is above goes to a server that refuses without looking: what the load alone does to a machine that it shares.
+ * Alone, beside the other project within its bound and above it, and beside requests to the login without a ticket.
+ * `elsewhere` is as `above`, but what is above goes to a server that refuses without looking: what the load alone does
+ * to a machine that it shares.
  */
 const phasesOf = ({ url, bareUrl }: { url: string; bareUrl: string }, loud: Caller, seconds: number): Phase[] => {
   const flood = { kind: "flood", url, seconds: seconds + 2 } as const;

@@ -1,6 +1,7 @@
 /**
- * The live view on loopback, with viewers that only receive: from a key at a viewer to the picture that shows it, pictures a second of a
- * page that moves, and the CPU time of the whole service with its browser, for one viewer and for twenty.
+ * The live view on loopback, with viewers that only receive: from a key at a viewer to the picture that shows it,
+ * pictures a second of a page that moves, and the CPU time of the whole service with its browser, for one viewer and
+ * for twenty.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { filledPool } from "../../test/support/filled-pool.ts";

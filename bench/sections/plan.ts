@@ -26,8 +26,8 @@ const halfUnready = () =>
   );
 
 /**
- * CPU time of this thread for one piece of work, ms: other processes on the machine don't count. The kernel counts in ticks
- * of some milliseconds, so each sample has many repetitions.
+ * CPU time of this thread for one piece of work, ms: other processes on the machine don't count. The kernel counts in
+ * ticks of some milliseconds, so each sample has many repetitions.
  */
 const timesOf = (work: () => unknown, signal: AbortSignal): Summary => {
   const times: number[] = [];

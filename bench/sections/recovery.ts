@@ -1,4 +1,6 @@
-/** Redis loses all data while browsers are in use: how long until everything is as before, and whether callers notice. */
+/**
+ * Redis loses all data while browsers are in use: how long until everything is as before, and whether callers notice.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";

@@ -36,7 +36,10 @@ const lines = async function* (): AsyncIterable<string> {
   for (let n = 0; n < sites; n++) yield siteLine(n);
 };
 
-/** How long the URL that takes longest keeps the event loop, ms: of each the shortest of some tries, which others disturb least. */
+/**
+ * How long the URL that takes longest keeps the event loop, ms: of each the shortest of some tries, which others
+ * disturb least.
+ */
 const longestHostileMs = (): number =>
   Math.max(
     ...hostileUrls.map((url) =>

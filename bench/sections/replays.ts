@@ -1,6 +1,6 @@
 /**
- * Recordings on loopback: CPU time of the whole service with ten browsers whose pages move all the time, while nobody records them and while
- * all are recorded; and how many pictures their videos have.
+ * Recordings on loopback: CPU time of the whole service with ten browsers whose pages move all the time, while nobody
+ * records them and while all are recorded; and how many pictures their videos have.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

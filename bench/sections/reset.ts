@@ -1,4 +1,7 @@
-/** From the release of a used browser to its next idle moment, against a bare launch of the same Chromium; and callers taking turns. */
+/**
+ * From the release of a used browser to its next idle moment, against a bare launch of the same Chromium; and callers
+ * taking turns.
+ */
 import { createSecretKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

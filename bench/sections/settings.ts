@@ -1,4 +1,7 @@
-/** What settings cost a browser: its start, its memory, its pages and its DevTools, against the same browser without them. */
+/**
+ * What settings cost a browser: its start, its memory, its pages and its DevTools, against the same browser without
+ * them.
+ */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, CDPSession, Page } from "puppeteer-core";

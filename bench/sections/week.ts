@@ -1,4 +1,7 @@
-/** As many leases as an installation has in a week, one after another: what grows with them, and whether the last ones are slower. */
+/**
+ * As many leases as an installation has in a week, one after another: what grows with them, and whether the last ones
+ * are slower.
+ */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "../../src/platform/base/log.ts";

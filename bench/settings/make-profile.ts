@@ -11,7 +11,10 @@ import { startResourcesSite } from "./resources-site.ts";
 const entries = 1000;
 const cookies = 300;
 
-/** As text: the types of pages are not those of these files. Random bytes, since pages keep pictures, which can't be compressed. */
+/**
+ * As text: the types of pages are not those of these files. Random bytes, since pages keep pictures, which can't be
+ * compressed.
+ */
 const fillDatabase = `(async () => {
   const opened = indexedDB.open("database", 1);
   opened.onupgradeneeded = () => opened.result.createObjectStore("objects");

@@ -17,7 +17,10 @@ type ResourcesSite = {
 
 const script = Buffer.alloc(fileBytes, " ");
 
-/** Starts it on the machine's own address, which browsers behind a wall reach, too. `certificates`: it speaks TLS with them. */
+/**
+ * Starts it on the machine's own address, which browsers behind a wall reach, too. `certificates`: it speaks TLS with
+ * them.
+ */
 export const startResourcesSite = async (certificates?: TestCertificates): Promise<ResourcesSite> => {
   const tags = Array.from({ length: files }, (_, index) => `<script src="/${index}.js"></script>`);
   const page = `<!doctype html><title>page</title>${tags.join("")}`;

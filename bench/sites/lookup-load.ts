@@ -1,6 +1,7 @@
 /**
- * The load of the section `registry`, in its own process: lookups and an empty route in turns, then lookups at a rate. Its client is
- * the service's own, which leaves little garbage: collections of the load's process would count as latency.
+ * The load of the section `registry`, in its own process: lookups and an empty route in turns, then lookups at a rate.
+ * Its client is the service's own, which leaves little garbage: collections of the load's process would count as
+ * latency.
  */
 import { Pool } from "undici";
 import { callJson } from "../../src/core/leases/agent/agent-call.ts";

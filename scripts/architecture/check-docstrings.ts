@@ -1,7 +1,10 @@
 import { lineAt, type ParsedSource, parseSource, type SyntaxNode } from "./parse-source.ts";
 import { isProductCode, type SourceTree, type Violation } from "./source-tree.ts";
 
-/** Values that describe themselves: wire schemas of described ones, routes with a summary, names of Kubernetes resources. */
+/**
+ * Values that describe themselves: wire schemas of described ones, routes with a summary, names of Kubernetes
+ * resources.
+ */
 const describesItself = /^export const \w+(: (ResourceType|Kind)<| = (wireSchema|defineRoute)\()/;
 
 const isDescribedSchema = (code: string): boolean =>
@@ -52,7 +55,9 @@ const hasDocstring = (statement: SyntaxNode, { comments }: ParsedSource, text: s
 
 const isExcused = (code: string): boolean => describesItself.test(code) || isDescribedSchema(code);
 
-/** Exported functions, constants and classes without a docstring of their own. A comment at the top of the file is none. */
+/**
+ * Exported functions, constants and classes without a docstring of their own. A comment at the top of the file is none.
+ */
 export const checkDocstrings = (tree: SourceTree): Violation[] =>
   [...tree]
     .filter(([file]) => isProductCode(file))

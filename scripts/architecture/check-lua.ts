@@ -58,7 +58,10 @@ const scriptProblems = (file: string, text: string, files: SourceTree): string[]
   ];
 };
 
-/** Includes take what they need as arguments; includes/keys.lua alone names the keys, which every script gets in one order. */
+/**
+ * Includes take what they need as arguments; includes/keys.lua alone names the keys, which every script gets in one
+ * order.
+ */
 const includeProblems = (file: string, text: string): string[] => {
   const { header, code } = split(text);
   const used = [...usedSlots(code)].filter((slot) => !(file.endsWith("/keys.lua") && slot.startsWith("KEYS")));

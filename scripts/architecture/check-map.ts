@@ -5,7 +5,10 @@ import type { SourceTree, Violation } from "./source-tree.ts";
 const page = "CONTRIBUTING.md";
 const title = "## Where things are\n";
 
-/** One path of the map. A line of the map: four spaces, paths with commas between them, two spaces or more, a description. */
+/**
+ * One path of the map. A line of the map: four spaces, paths with commas between them, two spaces or more, a
+ * description.
+ */
 type Entry = { path: string; line: number };
 
 const readMap = (text: string): Entry[] => {

@@ -26,8 +26,8 @@ const isData = (file: string): boolean =>
 const isCode = (file: string): boolean => /\.(ts|mjs|js)$/.test(file) && !isData(file);
 
 /**
- * What a tree uses. `names`: `file name` of every import by name, `file *` where all values are imported. `paths`: every file that
- * another one names, to import it, to run it, or to tell how to run it.
+ * What a tree uses. `names`: `file name` of every import by name, `file *` where all values are imported. `paths`:
+ * every file that another one names, to import it, to run it, or to tell how to run it.
  */
 type Uses = { names: Set<string>; paths: Set<string>; packages: Set<string> };
 

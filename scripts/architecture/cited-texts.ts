@@ -1,8 +1,8 @@
 import { type ParsedSource, parseSource, type SyntaxNode, walk } from "./parse-source.ts";
 
 /**
- * A piece of a file that can cite something, and its offset. `remark`: text for readers of the file. `string`: text of the
- * program, which may name files outside the repository, so only documents count there.
+ * A piece of a file that can cite something, and its offset. `remark`: text for readers of the file. `string`: text of
+ * the program, which may name files outside the repository, so only documents count there.
  */
 export type CitedText = { kind: "remark" | "string"; text: string; start: number };
 

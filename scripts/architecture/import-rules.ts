@@ -10,7 +10,9 @@ export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, st
   vaults: { profiles: "a connection makes the profile that its logins are kept in" },
 };
 
-/** `files`: whom it concerns. They import nothing of `not`; of `only`, nothing else. `types`: whether types are free. */
+/**
+ * `files`: whom it concerns. They import nothing of `not`; of `only`, nothing else. `types`: whether types are free.
+ */
 type Restriction = {
   files: readonly string[];
   not?: readonly string[];

@@ -3,8 +3,8 @@ import { parseSource, type SyntaxNode, walk } from "./parse-source.ts";
 import { isProductCode, type SourceTree } from "./source-tree.ts";
 
 /**
- * One import of a file. `target`: a path within src/, or the name of a package or of a Node module. `names`: what is imported
- * by name, in the module's own words; `*` for the whole module.
+ * One import of a file. `target`: a path within src/, or the name of a package or of a Node module. `names`: what is
+ * imported by name, in the module's own words; `*` for the whole module.
  */
 export type Import = { file: string; target: string; isType: boolean; isLocal: boolean; names: string[] };
 

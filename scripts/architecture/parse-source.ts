@@ -4,7 +4,9 @@ import { type ESTree, type ParseResult, parseSync } from "rolldown/utils";
 /** A node of a syntax tree, as far as all kinds of nodes agree: `type`, offsets in UTF-16 units, children by name. */
 export type SyntaxNode = { type: string; start: number; end: number; [child: string]: unknown };
 
-/** One parsed file: statements at its top level, comments in their order, and exports by the names that importers use. */
+/**
+ * One parsed file: statements at its top level, comments in their order, and exports by the names that importers use.
+ */
 export type ParsedSource = {
   statements: ESTree.Program["body"];
   comments: ParseResult["comments"];

@@ -1,6 +1,6 @@
 /**
- * A decision gives the same result for the same arguments. So a file that decides, and every file that it loads, does no I/O and
- * reads no clock and no randomness. The caller passes in what the decision needs of these.
+ * A decision gives the same result for the same arguments. So a file that decides, and every file that it loads, does
+ * no I/O and reads no clock and no randomness. The caller passes in what the decision needs of these.
  */
 
 /** Files that decide. `**` matches any folders, `*` any name. */
@@ -49,7 +49,10 @@ export const pureNodeNames: Readonly<Record<string, readonly string[]>> = {
   "node:util": ["inspect", "isDeepStrictEqual"],
 };
 
-/** Globals that decisions may not name at all, not even as a variable of their own: readers would take it for the global. */
+/**
+ * Globals that decisions may not name at all, not even as a variable of their own: readers would take it for the
+ * global.
+ */
 export const impureGlobals: readonly string[] = [
   "BroadcastChannel",
   "EventSource",
@@ -72,8 +75,8 @@ export const impureGlobals: readonly string[] = [
 ];
 
 /**
- * Globals with some impure members: decisions may use `only` these members, or all `but` these. Any other use (as a value, with
- * a computed name) is refused, because the code does not show which member it calls.
+ * Globals with some impure members: decisions may use `only` these members, or all `but` these. Any other use (as a
+ * value, with a computed name) is refused, because the code does not show which member it calls.
  */
 export const partlyPureGlobals: Readonly<Record<string, { only: readonly string[] } | { but: readonly string[] }>> = {
   AbortSignal: { only: ["abort", "any"] },

@@ -12,7 +12,10 @@ const filesBelow = (root: string, folder: string): string[] =>
     return entry.isDirectory() ? filesBelow(root, path) : [path];
   });
 
-/** Every file of the repository: path → content, read as UTF-8. What a link leads to stands there under its own path alone. */
+/**
+ * Every file of the repository: path → content, read as UTF-8. What a link leads to stands there under its own path
+ * alone.
+ */
 export const readRepository = (root: string): SourceTree =>
   new Map(
     filesBelow(root, "")

@@ -1,6 +1,7 @@
 /**
- * The steps of `npm run check` that check the chart. Each runs alone and needs neither a cluster nor the internet. Values in
- * charts/browserpool/ci must work. Values in tests/bad-values must be refused, for the reason in their first line.
+ * The steps of `npm run check` that check the chart. Each runs alone and needs neither a cluster nor the internet.
+ * Values in charts/browserpool/ci must work. Values in tests/bad-values must be refused, for the reason in their first
+ * line.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +37,10 @@ const unitTests = (): Promise<string> =>
 /** Kinds of other projects; the repository has no schemas for them. */
 const otherKinds = "HTTPRoute,PrometheusRule,SeccompProfile,ServiceMonitor";
 
-/** Validates every object that the chart renders with good values, and every object that it embeds in files for the operator. */
+/**
+ * Validates every object that the chart renders with good values, and every object that it embeds in files for the
+ * operator.
+ */
 const conformance = async (): Promise<void> => {
   const kubeconform = cachedProgram("kubeconform");
   const folder = await mkdtemp(join(tmpdir(), "browserpool-schemas-"));

@@ -1,6 +1,6 @@
 /**
- * The objects that the chart passes to the operator in files, built by the operator's own code. So what the operator would
- * refuse in a cluster is refused here.
+ * The objects that the chart passes to the operator in files, built by the operator's own code. So what the operator
+ * would refuse in a cluster is refused here.
  */
 import { parseAllDocuments } from "yaml";
 import { BrowserPoolSpec } from "../../src/core/model/pools/browser-pool.ts";
@@ -42,7 +42,9 @@ const podsOf = (yaml: string, image: string): NewObject<Pod>[] => {
   }));
 };
 
-/** Reads the objects in the ConfigMaps of a rendered chart. Throws an Error that names what the operator would refuse. */
+/**
+ * Reads the objects in the ConfigMaps of a rendered chart. Throws an Error that names what the operator would refuse.
+ */
 export const embeddedObjects = (rendered: string): EmbeddedObjects => {
   const maps = (documentsOf(rendered) as ConfigMap[]).filter((object) => object?.kind === "ConfigMap");
   const data: Record<string, string> = Object.assign({}, ...maps.map((map) => map?.data));

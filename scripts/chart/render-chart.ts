@@ -11,7 +11,10 @@ const release = ["browserpool", chartFolder, "--namespace=browserpool-system"];
 /** Values that have no default: the images. They come before all others. */
 export const requiredValues = join(chartFolder, "ci/required-values.yaml");
 
-/** Runs `helm template` with the required values and further arguments. No cluster is involved, so `lookup` finds nothing. Throws a `MissingProgram`. */
+/**
+ * Runs `helm template` with the required values and further arguments. No cluster is involved, so `lookup` finds
+ * nothing. Throws a `MissingProgram`.
+ */
 export const renderChart = (...args: string[]): Promise<Ended> =>
   runProgram(cachedProgram("helm"), ["template", ...release, `--values=${requiredValues}`, ...args]);
 

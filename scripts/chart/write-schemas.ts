@@ -1,13 +1,15 @@
 /**
- * Writes schemas for kubeconform, one file a kind: for Kubernetes' kinds from generated/kubernetes-schemas.json, for our
- * custom resources from their CRDs. The schemas are strict: they refuse a field that they don't name.
+ * Writes schemas for kubeconform, one file a kind: for Kubernetes' kinds from generated/kubernetes-schemas.json, for
+ * our custom resources from their CRDs. The schemas are strict: they refuse a field that they don't name.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { kinds } from "../../src/cmd/features.ts";
 import { crdOf } from "../../src/platform/kinds/crd.ts";
 
-/** The pattern by which kubeconform finds a kind's file: pass `join(folder, schemaFileTemplate)` as `-schema-location`. */
+/**
+ * The pattern by which kubeconform finds a kind's file: pass `join(folder, schemaFileTemplate)` as `-schema-location`.
+ */
 export const schemaFileTemplate = "{{.Group}}_{{.ResourceAPIVersion}}_{{.ResourceKind}}.json";
 
 /** For kinds of the core group, kubeconform puts the version in the place of the group. */

@@ -1,7 +1,7 @@
 /**
- * Reads the schema of Chrome's policies out of a Chromium. Its build turns the published templates into tables of the program, by which
- * the browser judges policies; nothing that it shows or serves has the whole schema. The tables (Chromium's
- * components/policy/core/common/schema_internal.h), each an array:
+ * Reads the schema of Chrome's policies out of a Chromium. Its build turns the published templates into tables of the
+ * program, by which the browser judges policies; nothing that it shows or serves has the whole schema. The tables
+ * (Chromium's components/policy/core/common/schema_internal.h), each an array:
  *
  *   types         { u8 type, i16 extra, two flags }     6 bytes; 0 is the dictionary of all policies
  *   keys          { pointer to the name, i16 type }     16 bytes; those of a dictionary are neighbours, sorted

@@ -4,8 +4,8 @@ import type { Docker } from "./docker.ts";
 export const baseImages = { NODE_IMAGE: "node:24-bookworm-slim", DEBIAN_IMAGE: "debian:bookworm-slim" } as const;
 
 /**
- * Returns a base image with the digest that the registry has now, or its bare name when no registry can be reached and docker
- * already has the image. Rejects when neither is possible.
+ * Returns a base image with the digest that the registry has now, or its bare name when no registry can be reached and
+ * docker already has the image. Rejects when neither is possible.
  */
 export const pinned = async (name: string, docker: Docker): Promise<string> => {
   const pulled = await docker("pull", "--quiet", name).then(

@@ -12,8 +12,8 @@ const npmrcOf = async (place: "globalconfig" | "userconfig"): Promise<string> =>
 };
 
 /**
- * Passes this machine's npm registry settings (mirror, login, certificate authority) to `docker build` as secrets: packages
- * are installed with them, and no layer holds them. Disposing of the result removes the copies.
+ * Passes this machine's npm registry settings (mirror, login, certificate authority) to `docker build` as secrets:
+ * packages are installed with them, and no layer holds them. Disposing of the result removes the copies.
  */
 export const registrySecrets = async (
   certificates: string | undefined,

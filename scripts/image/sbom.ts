@@ -26,8 +26,8 @@ const inside = (docker: Docker, image: string, program: string, ...args: string[
   docker("run", "--rm", "--network", "none", "--entrypoint", program, image, ...args);
 
 /**
- * Lists an image's contents as one CycloneDX document: the runtime npm packages of package-lock.json (from npm's own list),
- * Debian's packages (from dpkg in the image), and Node. `root`: the repository's root.
+ * Lists an image's contents as one CycloneDX document: the runtime npm packages of package-lock.json (from npm's own
+ * list), Debian's packages (from dpkg in the image), and Node. `root`: the repository's root.
  */
 export const sbomOf = async (image: string, { docker, root }: { docker: Docker; root: string }): Promise<object> => {
   const npm = ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--package-lock-only"];

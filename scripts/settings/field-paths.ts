@@ -17,7 +17,10 @@ const places: readonly { owner: Owner; form: "yaml" | "http"; schema: z.ZodType 
   { owner: "browser", form: "http", schema: BrowserRequest },
 ];
 
-/** A field that holds a value. `yaml`, `http`: its names there; left out where it is none. `description`: the first schema's. */
+/**
+ * A field that holds a value. `yaml`, `http`: its names there; left out where it is none. `description`: the first
+ * schema's.
+ */
 export type Field = { path: string; yaml?: string; http?: string; owners: Set<Owner>; description: string };
 
 type Leaf = { path: Path; description: string };

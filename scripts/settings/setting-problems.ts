@@ -35,7 +35,10 @@ const problemsOf = async (
   return found.filter((problem) => typeof problem === "string").map((problem) => `${path}: ${problem}`);
 };
 
-/** One line for each thing that is wrong. `rows`: by the place of their field. `read`: the text of a test file; rejects when there is none. */
+/**
+ * One line for each thing that is wrong. `rows`: by the place of their field. `read`: the text of a test file; rejects
+ * when there is none.
+ */
 export const settingProblems = async (
   fields: readonly Field[],
   rows: ReadonlyMap<string, Setting>,

@@ -18,12 +18,15 @@ const packageOf = {
   python3: "python3-venv",
 };
 
-/** Debian's tools run this file before they start a service. Most machines don't have it; a container's own one stays as it is. */
+/**
+ * Debian's tools run this file before they start a service. Most machines don't have it; a container's own one stays as
+ * it is.
+ */
 const systemPolicyFile = "/usr/sbin/policy-rc.d";
 
 /**
- * Forbids starting services while this process lives: invoke-rc.d and deb-systemd-invoke read exit code 101 as "forbidden".
- * If the process is killed before it removes the file, the file allows everything.
+ * Forbids starting services while this process lives: invoke-rc.d and deb-systemd-invoke read exit code 101 as
+ * "forbidden". If the process is killed before it removes the file, the file allows everything.
  */
 const policy = `#!/bin/sh
 # written by the set-up of browserpool while it installs packages; may be deleted

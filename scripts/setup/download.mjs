@@ -6,8 +6,8 @@ import { pipeline } from "node:stream/promises";
 import { chartProgramVersions, clusterProgramVersions, pinnedVersions } from "../../src/local/locate-programs.mjs";
 
 /**
- * Timeout of the first answer, ms. It is short: a machine without internet access may drop packets, and the set-up can build
- * instead.
+ * Timeout of the first answer, ms. It is short: a machine without internet access may drop packets, and the set-up can
+ * build instead.
  */
 const firstAnswerMs = 3_000;
 

@@ -38,7 +38,10 @@ const kubernetesStamp = stamp({
   "k8s.io/component-base/version.gitMinor": minor,
 });
 
-/** Helm's own build stamps in the Kubernetes version to render for when there is no cluster. Without the stamp it is 1.20. */
+/**
+ * Helm's own build stamps in the Kubernetes version to render for when there is no cluster. Without the stamp it is
+ * 1.20.
+ */
 const helmStamp = stamp({
   "helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor": major,
   "helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor": minor,

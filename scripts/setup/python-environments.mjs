@@ -8,8 +8,8 @@ import { installDebianPackages } from "./debian-packages.mjs";
 /** @typedef {import("../../src/local/locate-programs.mjs").Environment} Environment */
 
 /**
- * Virtual environments with packages from PyPI, by the folder below `tools` whose `requirements.txt` pins them. `program`: what is started
- * in it. `title`: for people.
+ * Virtual environments with packages from PyPI, by the folder below `tools` whose `requirements.txt` pins them.
+ * `program`: what is started in it. `title`: for people.
  */
 const pythonEnvironments = /** @type {const} */ ({
   schemathesis: { program: "bin/st", title: "Schemathesis" },
@@ -52,7 +52,10 @@ export const locatePython = (name, root, env) => {
 /** Longest time for Python to tell about itself, ms. */
 const answerMs = 20_000;
 
-/** A Python 3.10 or newer that can make virtual environments; Debian has these in a package of their own. @param {Environment} env */
+/**
+ * A Python 3.10 or newer that can make virtual environments; Debian has these in a package of their own. @param
+ * {Environment} env
+ */
 const usablePython = (env) => {
   const python = findOnPath("python3", env);
   const code = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";

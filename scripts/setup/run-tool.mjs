@@ -5,7 +5,10 @@ import { SetupError } from "./setup-error.mjs";
 /** Lines of a failed tool's output that are printed; the log has the rest. */
 const shownLines = 15;
 
-/** Output to keep in memory for the caller and for `shownLines`, bytes; the beginning of longer output is dropped from memory. */
+/**
+ * Output to keep in memory for the caller and for `shownLines`, bytes; the beginning of longer output is dropped from
+ * memory.
+ */
 const keptBytes = 1024 * 1024;
 
 /** Time between SIGTERM and SIGKILL, ms; dpkg needs it to leave its database in order. */
@@ -21,7 +24,8 @@ const graceMs = 20_000;
  */
 
 /**
- * Signals a tool and all its children: the tool leads its own process group. @param {number} pid @param {NodeJS.Signals} signal
+ * Signals a tool and all its children: the tool leads its own process group. @param {number} pid @param
+ * {NodeJS.Signals} signal
  */
 const signalGroup = (pid, signal) => {
   try {

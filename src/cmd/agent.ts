@@ -33,7 +33,9 @@ const shorten = (message: string): string => {
   return message.slice(0, keptFromStart) + separator + message.slice(-keptFromEnd);
 };
 
-/** Writes why the agent ends. Writes in place, because in a pod the file is a mount. A failure is logged and not fatal. */
+/**
+ * Writes why the agent ends. Writes in place, because in a pod the file is a mount. A failure is logged and not fatal.
+ */
 export const writeTermination = async (file: string, { reason, message }: Termination, log: Logger): Promise<void> => {
   const termination: Termination = { reason, message: shorten(message) };
   try {
@@ -70,9 +72,9 @@ const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: Age
 };
 
 /**
- * Runs one browser for its whole life and returns the process's exit code: 0 when it was told to stop or its lease ended by itself,
- * 1 when it could not start or crashed. The termination file has the reason. Never rejects because of the browser, and leaves no
- * process, socket or folder of it.
+ * Runs one browser for its whole life and returns the process's exit code: 0 when it was told to stop or its lease
+ * ended by itself, 1 when it could not start or crashed. The termination file has the reason. Never rejects because of
+ * the browser, and leaves no process, socket or folder of it.
  */
 export const runAgent = async (config: AgentConfig, signals: StopSignals, said: AgentLogs): Promise<number> => {
   const { reason } = await run(config, signals, said);

@@ -154,8 +154,8 @@ type TelemetryDeps = Pick<CollectorDeps, "store" | "pools" | "browsers" | "proje
   };
 
 /**
- * Starts to collect telemetry, until `stack` is disposed of. It has a connection to Redis of its own: what callers wait for must not
- * queue behind it.
+ * Starts to collect telemetry, until `stack` is disposed of. It has a connection to Redis of its own: what callers wait
+ * for must not queue behind it.
  */
 const startTelemetry = async (
   { replica, streams, metrics, ...deps }: TelemetryDeps,
@@ -222,7 +222,10 @@ const countObjects = async (kube: Pick<Kube, "count">): Promise<OrganizationUse>
   return { authConnections, vaults };
 };
 
-/** Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends them. */
+/**
+ * Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends
+ * them.
+ */
 export const startServices = async (
   parts: ApiParts,
   stack: AsyncDisposableStack,
@@ -250,7 +253,8 @@ export const startServices = async (
   const agentKeys = createAgentKeys(master);
   const agentClients = openAgentClients({ tokens: agentTokens, keys: agentKeys }, stack);
   const { agents, agentStreams } = agentClients;
-  // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's callers.
+  // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's
+  // callers.
   const replica = `${config.replica}-${randomUUID()}`;
   const grants = startGrants({ subscriber: ofGrants, store, replicaId: replica, log });
   stack.defer(() => grants.close());

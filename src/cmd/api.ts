@@ -28,8 +28,8 @@ export type RunningApi = {
   opsUrl: string | undefined;
   services: ServiceDeps;
   /**
-   * Serves open requests and waiting callers for the configured time. Then it answers callers that still wait, cuts sockets, takes
-   * abandoned sessions back, and closes every connection.
+   * Serves open requests and waiting callers for the configured time. Then it answers callers that still wait, cuts
+   * sockets, takes abandoned sessions back, and closes every connection.
    */
   stop(): Promise<void>;
 };
@@ -45,7 +45,10 @@ type ApiOptions = {
 /** Deadline of a call to the Kubernetes API during a request, ms: so callers get an error within 2 s of an outage. */
 const requestTimeoutMs = 1500;
 
-/** When the service stops: time for answers to waiting callers, then for abandoned sessions and browsers that are reset, ms. */
+/**
+ * When the service stops: time for answers to waiting callers, then for abandoned sessions and browsers that are reset,
+ * ms.
+ */
 const lastAnswersMs = 1000;
 const giveBackMs = 5000;
 

@@ -1,6 +1,6 @@
 /**
- * The features of the service. What each of them adds is in its folder of src/features; the programs, the generators of documents and the
- * tests go through this list.
+ * The features of the service. What each of them adds is in its folder of src/features; the programs, the generators of
+ * documents and the tests go through this list.
  */
 import { organizationRoutes, sessionRoutes } from "../core/api/core-routes.ts";
 import type { Feature } from "../core/api/feature.ts";

@@ -44,8 +44,8 @@ type LocalOptions = {
 };
 
 /**
- * The limits of local mode: a demo pool may fill at once, and one machine has no room for more browsers. Its user may ask the network of
- * the machine, so checks may find proxies there, and telemetry go there.
+ * The limits of local mode: a demo pool may fill at once, and one machine has no room for more browsers. Its user may
+ * ask the network of the machine, so checks may find proxies there, and telemetry go there.
  */
 const localLimits = {
   BROWSERPOOL_POOLED_SESSIONS: "50",

@@ -70,7 +70,9 @@ type OperatorOptions = {
 /** Below the lease's renew deadline, so that one slow call does not cost the lead, ms. */
 const requestTimeoutMs = 5000;
 
-/** How long a connection to an agent is kept, ms: for the steps of one inspection. The next one comes a minute later. */
+/**
+ * How long a connection to an agent is kept, ms: for the steps of one inspection. The next one comes a minute later.
+ */
 const agentKeepAliveMs = 4000;
 
 /** The `Lease` object that the leading replica holds. */

@@ -117,8 +117,8 @@ const tryBrowser = async (pool: Pool, run: Run): Promise<void> => {
 };
 
 /**
- * Probes the service and returns the process's exit code: 0 when every step succeeded. `say` gets a line for each step. The probe
- * releases its browser and deletes its pool even when a step fails or `signal` is aborted.
+ * Probes the service and returns the process's exit code: 0 when every step succeeded. `say` gets a line for each step.
+ * The probe releases its browser and deletes its pool even when a step fails or `signal` is aborted.
  */
 export const probe = async (config: ProbeConfig, say: Say, signal: AbortSignal): Promise<number> => {
   const startMs = performance.now();

@@ -3,7 +3,10 @@ import { createOpsApp, type OpsDeps } from "../core/http/ops/ops-app.ts";
 import { hostPort } from "../platform/base/host-port.ts";
 import { listeningPort } from "../platform/base/listening-port.ts";
 
-/** How long a starting process waits for Kubernetes and Redis, ms; after that it ends, and an orchestrator starts it again. */
+/**
+ * How long a starting process waits for Kubernetes and Redis, ms; after that it ends, and an orchestrator starts it
+ * again.
+ */
 export const startLimitMs = 60_000;
 
 /** Runs a start with a signal that is aborted when `stop` is, or after the limit. */

@@ -13,8 +13,8 @@ import { readYamlFile } from "../platform/kinds/yaml-file.ts";
 import type { Kube } from "../platform/kube/client.ts";
 
 /**
- * Reads how sites are analyzed; undefined for no file: then none is. `rulesFile` becomes absolute. Throws an `Error` that names the file
- * and the field.
+ * Reads how sites are analyzed; undefined for no file: then none is. `rulesFile` becomes absolute. Throws an `Error`
+ * that names the file and the field.
  */
 export const readAnalysisSettings = (file: string | undefined): AnalysisSettings | undefined => {
   if (file === undefined) return undefined;
@@ -31,8 +31,9 @@ export type AnalysisParts = Pick<
 >;
 
 /**
- * Reads how sites are analyzed, and the judge's rules; undefined where none is. Throws an `Error` that names the file and the field, also for
- * a proxy that the provider can't give, and one where browsers can't be kept from private addresses.
+ * Reads how sites are analyzed, and the judge's rules; undefined where none is. Throws an `Error` that names the file
+ * and the field, also for a proxy that the provider can't give, and one where browsers can't be kept from private
+ * addresses.
  */
 export const readAnalyses = async (
   { sites, systemNamespace, browserFeatures }: Config,

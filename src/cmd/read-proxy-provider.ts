@@ -40,8 +40,8 @@ const readGateways = (file: string | undefined): ProxyProvider => {
 };
 
 /**
- * What proxies there may be here. Reads the provider's file and the files that it names; no gateways without one. Throws an `Error` that
- * names the file and field.
+ * What proxies there may be here. Reads the provider's file and the files that it names; no gateways without one.
+ * Throws an `Error` that names the file and field.
  */
 export const readProxyProvider = ({
   proxyProviderFile,

@@ -43,7 +43,10 @@ export const createAgentLogs = (level: string): AgentLogs => {
   return { logs, log: createLogger(level, "agent", undefined, logs.noteAgent) };
 };
 
-/** The last part of the pod's grace period, ms: time to end the browser (2.5 s, browser.ts), and room for a slow machine. */
+/**
+ * The last part of the pod's grace period, ms: time to end the browser (2.5 s, browser.ts), and room for a slow
+ * machine.
+ */
 const endingMs = 5000;
 
 /** Of the video of a browser without a viewport of its own, pixels. */
@@ -90,8 +93,8 @@ const endInOrder = async ({
 };
 
 /**
- * Serves the browser until it ends, is idle for too long, or a stop is requested; then its profile, if that is to be saved and the
- * browser has not ended by itself. It cuts all connections before it returns.
+ * Serves the browser until it ends, is idle for too long, or a stop is requested; then its profile, if that is to be
+ * saved and the browser has not ended by itself. It cuts all connections before it returns.
  */
 export const serveBrowser = async (
   {

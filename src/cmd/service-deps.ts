@@ -49,7 +49,10 @@ import type { SecretsKeys } from "../platform/secrets/sealing.ts";
 export type ServiceDeps = {
   config: Config;
   kube: Kube;
-  /** All pools of the organization. The copy may be a moment behind, so use it only for facts that are checked elsewhere too. */
+  /**
+   * All pools of the organization. The copy may be a moment behind, so use it only for facts that are checked elsewhere
+   * too.
+   */
   pools: WatchedObjects<BrowserPool>;
   /** All on-demand browsers of the organization, also those that ended within the last day. */
   browsers: WatchedObjects<Browser>;

@@ -8,8 +8,8 @@ import { openBlobStore } from "../platform/blobs/open-blob-store.ts";
 const firstAnswerMs = 10_000;
 
 /**
- * Opens the store of blobs, until `stack` is disposed of. Nobody waits for S3: when it does not answer, the log says so, and only
- * requests that need it fail.
+ * Opens the store of blobs, until `stack` is disposed of. Nobody waits for S3: when it does not answer, the log says
+ * so, and only requests that need it fail.
  */
 export const startBlobs = async (
   { config, log }: { config: Config; log: Logger },

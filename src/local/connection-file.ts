@@ -31,8 +31,8 @@ const readKey = async (path: string): Promise<string | undefined> => {
 type LocalKeyOptions = { dataDir: string; kube: Kube; namespace: string };
 
 /**
- * The organization's key of this data directory, in a file that only its owner can read. It is made at the first start, and again
- * when it has expired or was deleted through the API.
+ * The organization's key of this data directory, in a file that only its owner can read. It is made at the first start,
+ * and again when it has expired or was deleted through the API.
  */
 export const localApiKey = async ({ dataDir, kube, namespace }: LocalKeyOptions): Promise<string> => {
   const path = join(dataDir, "api-key");

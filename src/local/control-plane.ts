@@ -21,9 +21,9 @@ export type ControlPlane = {
 };
 
 /**
- * Starts a real etcd and kube-apiserver on this machine, which its other users can't reach; resolves when objects can be created. A
- * program that ends by itself is started again at the same address. There is no controller manager, so there is no garbage
- * collection, no deletion of namespaces and no service accounts.
+ * Starts a real etcd and kube-apiserver on this machine, which its other users can't reach; resolves when objects can
+ * be created. A program that ends by itself is started again at the same address. There is no controller manager, so
+ * there is no garbage collection, no deletion of namespaces and no service accounts.
  */
 export const startControlPlane = async (options: ControlPlaneOptions): Promise<ControlPlane> => {
   const etcd = await startEtcd(options);

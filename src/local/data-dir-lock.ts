@@ -1,7 +1,7 @@
 /**
- * Allows one run at a time on a data directory. The lock is a socket in the kernel's abstract namespace, named after the directory:
- * a process takes it in one step, and it vanishes with the process, so no lock can be stale. A file in the directory tells users
- * and the next run which process holds or held it.
+ * Allows one run at a time on a data directory. The lock is a socket in the kernel's abstract namespace, named after
+ * the directory: a process takes it in one step, and it vanishes with the process, so no lock can be stale. A file in
+ * the directory tells users and the next run which process holds or held it.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -10,7 +10,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 
 type DataDirLock = {
-  /** True when the machine was rebooted since the last run on this directory: none of that run's processes can be alive. */
+  /**
+   * True when the machine was rebooted since the last run on this directory: none of that run's processes can be alive.
+   */
   isAfterReboot: boolean;
   release(): Promise<void>;
 };
@@ -38,7 +40,10 @@ const bindLock = async (dataDir: string): Promise<ReturnType<typeof createServer
   return server.unref();
 };
 
-/** Takes the lock, and makes the directory (for this user only) if it is missing. Throws when another live process has the lock. */
+/**
+ * Takes the lock, and makes the directory (for this user only) if it is missing. Throws when another live process has
+ * the lock.
+ */
 export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
   await mkdir(join(dataDir, "run"), { recursive: true, mode: 0o700 });
   const former = await readOwner(dataDir);

@@ -6,9 +6,9 @@ import type { Programs } from "./locate-programs.mjs";
 import { requiredProgram } from "./required-program.ts";
 
 /**
- * etcd listens on sockets in a folder that only this user can enter: it checks no users itself, so a port, even on loopback, would
- * show every secret to all users of the machine. The names are relative to that folder, which keeps them below the 108 bytes of a
- * socket's path. etcd requires the form `host:port` and uses it as the file's name.
+ * etcd listens on sockets in a folder that only this user can enter: it checks no users itself, so a port, even on
+ * loopback, would show every secret to all users of the machine. The names are relative to that folder, which keeps
+ * them below the 108 bytes of a socket's path. etcd requires the form `host:port` and uses it as the file's name.
  */
 const clientSocket = "etcd:1";
 const peerSocket = "etcd:2";

@@ -3,7 +3,9 @@ import { createServer } from "node:net";
 import { listeningPort } from "../platform/base/listening-port.ts";
 import { StartError } from "../platform/process/supervised-child.ts";
 
-/** Another program can take a port between its choice and its use; this many failures in a row must have another cause. */
+/**
+ * Another program can take a port between its choice and its use; this many failures in a row must have another cause.
+ */
 const maxTries = 5;
 
 /** Returns the port if nothing listens on it at that address now, else undefined. `port` 0: any free port. */

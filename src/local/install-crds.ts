@@ -12,8 +12,8 @@ const folder = new URL("../../crds/", import.meta.url);
 const establishedWithinMs = 20_000;
 
 /**
- * For this time after a kind is established, ms, the API server delays each creation of an object: other API servers may not know
- * the kind yet.
+ * For this time after a kind is established, ms, the API server delays each creation of an object: other API servers
+ * may not know the kind yet.
  */
 const heldBackMs = 2000;
 
@@ -59,7 +59,8 @@ export const installCrds = async (kube: Kube): Promise<void> => {
 };
 
 /**
- * Resolves when the API server no longer delays creations of the kinds of `crds/`: at once, except after their first installation.
+ * Resolves when the API server no longer delays creations of the kinds of `crds/`: at once, except after their first
+ * installation.
  */
 export const crdsSettled = async (kube: Kube): Promise<void> => {
   const { items } = await kube.list(customResourceDefinitions);

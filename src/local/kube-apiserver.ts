@@ -29,8 +29,8 @@ const neededNamespaces = ["default", "kube-node-lease"];
 type Identity = { folder: string; token: string };
 
 /**
- * Makes new certificates, keys and a new token at each start: so certificates can't expire in a data directory that is used for
- * years, and a leaked token is not valid after the run.
+ * Makes new certificates, keys and a new token at each start: so certificates can't expire in a data directory that is
+ * used for years, and a leaked token is not valid after the run.
  */
 const createIdentity = async (dataDir: string): Promise<Identity> => {
   const folder = join(dataDir, "kube-apiserver");
@@ -99,7 +99,9 @@ const answersAll = async (kubeconfigPath: string): Promise<boolean> => {
   }
 };
 
-/** Starts the API server and writes `<dataDir>/kubeconfig`, readable by this user only; its one account has all rights. */
+/**
+ * Starts the API server and writes `<dataDir>/kubeconfig`, readable by this user only; its one account has all rights.
+ */
 export const startApiServer = async (options: ApiServerOptions): Promise<ApiServer> => {
   const { dataDir, programs, etcd, log, signal } = options;
   const kubeconfigPath = join(dataDir, "kubeconfig");

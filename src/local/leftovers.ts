@@ -7,7 +7,10 @@ import { clearRegister, killRecordedGroups, killRegisteredProcesses } from "../p
 /** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");
 
-/** The temp folder of a pod, outside of its folder and with a short name: a path of Chromium's sockets has at most 107 characters. */
+/**
+ * The temp folder of a pod, outside of its folder and with a short name: a path of Chromium's sockets has at most 107
+ * characters.
+ */
 export const podTempFolder = (uid: string): string => join(tmpdir(), `bp-${uid.slice(0, 8)}`);
 
 /** The folder of the pods' output, one file for each pod. */
@@ -24,8 +27,9 @@ export const removePodFolders = async (dataDir: string, uid: string): Promise<vo
 };
 
 /**
- * Cleans up after a killed run: ends its programs, agents and browsers, and removes the folders and logs of its pods. Call it with
- * the data directory locked, before anything is started. `isAfterReboot`: no process can be alive, so only files are removed.
+ * Cleans up after a killed run: ends its programs, agents and browsers, and removes the folders and logs of its pods.
+ * Call it with the data directory locked, before anything is started. `isAfterReboot`: no process can be alive, so only
+ * files are removed.
  */
 export const endLeftovers = async (dataDir: string, { isAfterReboot }: { isAfterReboot: boolean }): Promise<void> => {
   const uids = await readdir(podsFolder(dataDir)).catch(() => []);

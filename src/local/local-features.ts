@@ -17,8 +17,8 @@ const works = (program: string, args: string[]): Promise<boolean> =>
   );
 
 /**
- * Whether this user may make the namespaces of a browser (agent/wall), tried out: some machines forbid them, as containers with Docker's own
- * seccomp profile do.
+ * Whether this user may make the namespaces of a browser (agent/wall), tried out: some machines forbid them, as
+ * containers with Docker's own seccomp profile do.
  */
 export const mayGetNamespaces = async (): Promise<boolean> => {
   const files = ["--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
@@ -30,8 +30,8 @@ export const mayGetNamespaces = async (): Promise<boolean> => {
 };
 
 /**
- * What browsers on this machine can be given, as BROWSERPOOL_BROWSER_FEATURES names it. `isApart`: each has namespaces of its own. A browser
- * here may use the memory that the machine has. GPUs are not looked for.
+ * What browsers on this machine can be given, as BROWSERPOOL_BROWSER_FEATURES names it. `isApart`: each has namespaces
+ * of its own. A browser here may use the memory that the machine has. GPUs are not looked for.
  */
 export const localFeatures = (isApart: boolean): string[] => [
   ...(isApart ? ["network", "chrome_policy", "loopback"] : []),

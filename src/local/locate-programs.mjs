@@ -11,8 +11,9 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": "v1.34.2", kubectl: "v1.34.2" });
 
 /**
- * Programs of the robustness tests only, built from Go modules like those of the control plane. The version of this project's own
- * program is a digest of its sources (a test compares it), so a change of the sources makes a new program.
+ * Programs of the robustness tests only, built from Go modules like those of the control plane. The version of this
+ * project's own program is a digest of its sources (a test compares it), so a change of the sources makes a new
+ * program.
  */
 export const testProgramVersions = Object.freeze({ toxiproxy: "v2.12.0", linearizability: "66c382bf" });
 
@@ -73,7 +74,10 @@ export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} *
   Object.freeze(Object.keys(pinnedVersions))
 );
 
-/** Oldest minor version of kubectl `1.x` that is used from PATH: kubectl may be two minor versions away from the API server. */
+/**
+ * Oldest minor version of kubectl `1.x` that is used from PATH: kubectl may be two minor versions away from the API
+ * server.
+ */
 const oldestKubectlMinor = 32;
 
 /** How long a kubectl on PATH may take to print its version, ms; a wrapper script that hangs must not block a start. */
@@ -117,7 +121,10 @@ export const cacheDir = (env) =>
  */
 export const cachedProgramPath = (name, env) => join(cacheDir(env), "bin", `${name}-${cachedVersions[name]}`);
 
-/** A program that is used from the cache only, since its version matters. @param {CachedProgram} name @param {Environment} env */
+/**
+ * A program that is used from the cache only, since its version matters. @param {CachedProgram} name @param
+ * {Environment} env
+ */
 const locateCachedProgram = (name, env) => {
   const cached = cachedProgramPath(name, env);
   return isProgram(cached) ? cached : undefined;

@@ -10,7 +10,9 @@ import { requiredProgram } from "./required-program.ts";
 
 const answerWithinMs = 1000;
 
-/** True when the Redis on this loopback port accepts the password and answers PING; also false while it loads its data. */
+/**
+ * True when the Redis on this loopback port accepts the password and answers PING; also false while it loads its data.
+ */
 export const pingRedis = (port: number, password: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -52,8 +54,8 @@ const configOf = (folder: string, port: number, password: string): string =>
   ].join("\n");
 
 /**
- * Starts a real redis-server on loopback, with a password; resolves when it answers. When it ends by itself, it is started again on
- * the same port and with the same password.
+ * Starts a real redis-server on loopback, with a password; resolves when it answers. When it ends by itself, it is
+ * started again on the same port and with the same password.
  */
 export const startRedis = async ({ dataDir, programs, log, signal }: RedisOptions): Promise<Redis> => {
   const folder = join(dataDir, "redis");

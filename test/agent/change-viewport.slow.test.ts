@@ -97,8 +97,8 @@ test("of a headful browser in kiosk mode changes, and shows the page alone", asy
 });
 
 /**
- * How often a page may draw, in Hz: of the times between its frames within a second a short one, since a busy machine leaves frames out, and then
- * the time is a multiple.
+ * How often a page may draw, in Hz: of the times between its frames within a second a short one, since a busy machine
+ * leaves frames out, and then the time is a multiple.
  */
 const measureRate = async (page: Page): Promise<number> =>
   (await page.evaluate(`new Promise((resolve) => {

@@ -1,4 +1,7 @@
-/** Tabs that a former holder has left in a browser which is kept, and that hold up everyone: none is there for the next holder. */
+/**
+ * Tabs that a former holder has left in a browser which is kept, and that hold up everyone: none is there for the next
+ * holder.
+ */
 import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestAgents, type TestAgent } from "../support/agent-process.ts";

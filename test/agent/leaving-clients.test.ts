@@ -1,5 +1,6 @@
 /**
- * Clients of a lease that go away at each step of their handshake with the agent, cut off or by closing: nothing of theirs is kept.
+ * Clients of a lease that go away at each step of their handshake with the agent, cut off or by closing: nothing of
+ * theirs is kept.
  *
  *   client ─► the agent's server ─► token ─► capture ─► DevTools
  */

@@ -38,7 +38,9 @@ afterEach(async () => {
 });
 afterAll(() => new Promise((resolve) => site.close(resolve)));
 
-/** Its content script asks its service worker, and writes the answer into the page. It also has the page of new tabs. */
+/**
+ * Its content script asks its service worker, and writes the answer into the page. It also has the page of new tabs.
+ */
 const writeExtension = async (name: string, manifest: object = {}): Promise<{ name: string; folder: string }> => {
   const own = join(folder, name);
   await mkdir(own);

@@ -1,4 +1,7 @@
-/** What an agent tells of a session's first navigation, and what it does not: a real agent, its browser, and the local internet. */
+/**
+ * What an agent tells of a session's first navigation, and what it does not: a real agent, its browser, and the local
+ * internet.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { purposeHeader } from "../../src/core/protocol/agent-api.ts";
 import { type CdpConnection, connectCdp } from "../../src/platform/cdp/cdp-connection.ts";

@@ -1,4 +1,7 @@
-/** What an agent does with its browser's profile at the browser's end, and what it takes from whoever drove that browser. */
+/**
+ * What an agent does with its browser's profile at the browser's end, and what it takes from whoever drove that
+ * browser.
+ */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, open, readdir, rm, symlink, writeFile } from "node:fs/promises";

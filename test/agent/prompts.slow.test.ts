@@ -1,4 +1,7 @@
-/** What asks a person in three kinds of browsers, what becomes of it without an answer, and that docs/prompts.md says so. */
+/**
+ * What asks a person in three kinds of browsers, what becomes of it without an answer, and that docs/prompts.md says
+ * so.
+ */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectCdp } from "../../src/platform/cdp/cdp-connection.ts";
@@ -78,7 +81,10 @@ test.each(Object.keys(kinds) as Kind[])(
   },
 );
 
-/** What a page is told that was not given what it asked for; which of these, Chromium decides by the devices and the focus of its machine. */
+/**
+ * What a page is told that was not given what it asked for; which of these, Chromium decides by the devices and the
+ * focus of its machine.
+ */
 const notGiven = /^(waits|refused|denied|default|none|prompt|false)$/;
 
 const isAsWritten = (cell: string, { told, goesOn }: Tried, settled: boolean): boolean => {

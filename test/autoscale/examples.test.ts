@@ -1,4 +1,6 @@
-/** The examples of docs/autoscaling.md are accepted by a real API server, and name objects and metrics that there are. */
+/**
+ * The examples of docs/autoscaling.md are accepted by a real API server, and name objects and metrics that there are.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Registry } from "prom-client";

@@ -7,8 +7,8 @@ import { type CdpConnection, connectCdp } from "../../src/platform/cdp/cdp-conne
 type Sent = { id: number; method: string; sessionId?: string };
 
 /**
- * A browser that refuses `Page.reload`, closes the connection at `Page.close`, never answers `Page.stopLoading`, and accepts
- * the rest.
+ * A browser that refuses `Page.reload`, closes the connection at `Page.close`, never answers `Page.stopLoading`, and
+ * accepts the rest.
  */
 let browser: WebSocketServer;
 let cdp: CdpConnection;

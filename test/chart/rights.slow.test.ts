@@ -1,4 +1,7 @@
-/** What the chart's two accounts may do, and what roles and admission policies refuse them, checked against an API server. */
+/**
+ * What the chart's two accounts may do, and what roles and admission policies refuse them, checked against an API
+ * server.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Account, type Cluster, startCluster, systemNamespace } from "./start-cluster.ts";
 

@@ -12,8 +12,8 @@ import { createLogger } from "../../src/platform/base/log.ts";
 export const systemNamespace = "browserpool-system";
 
 /**
- * `admin` may do everything; `member` is a person who may write pods and Secrets in the project and in the namespace `other`; the other accounts
- * are the chart's ServiceAccounts.
+ * `admin` may do everything; `member` is a person who may write pods and Secrets in the project and in the namespace
+ * `other`; the other accounts are the chart's ServiceAccounts.
  */
 export type Account = "admin" | "member" | "api" | "operator";
 
@@ -33,7 +33,10 @@ export type Cluster = {
 /** An object of the chart. */
 type Rendered = { kind: string; metadata: { name: string }; spec?: { template?: { spec: object } } };
 
-/** Admission policies take effect a moment after they are written. This policy then refuses the operator what its roles allow. */
+/**
+ * Admission policies take effect a moment after they are written. This policy then refuses the operator what its roles
+ * allow.
+ */
 const policiesWork = async ({ kubectl }: Pick<Cluster, "kubectl">): Promise<void> => {
   for (let left = 120; left > 0; left--) {
     const { ok } = await kubectl("operator", "label namespace other probe=x --overwrite");
@@ -44,8 +47,9 @@ const policiesWork = async ({ kubectl }: Pick<Cluster, "kubectl">): Promise<void
 };
 
 /**
- * A control plane of its own with the definitions of crds/ and the objects of manifests/install.yaml (the rendered chart), a project in the
- * namespace `team`, and a namespace `other` that is no project. No pod of it runs: the tests need only rights and policies.
+ * A control plane of its own with the definitions of crds/ and the objects of manifests/install.yaml (the rendered
+ * chart), a project in the namespace `team`, and a namespace `other` that is no project. No pod of it runs: the tests
+ * need only rights and policies.
  */
 export const startCluster = async (): Promise<Cluster> => {
   const dataDir = await mkdtemp(join(tmpdir(), "browserpool-chart-"));

@@ -6,7 +6,10 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** In the place of npm. `test` is the real vitest, without our own options; any other command ends with the next line of the file of its name. */
+/**
+ * In the place of npm. `test` is the real vitest, without our own options; any other command ends with the next line of
+ * the file of its name.
+ */
 const npm = `#!/usr/bin/env bash
 echo "$*" >>calls
 if [ "$1" = test ]; then

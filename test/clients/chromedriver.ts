@@ -1,6 +1,6 @@
 /**
- * Tries every command and event of WebDriver BiDi with chromedriver, for the second column of the table in docs/webdriver.md, and says where
- * it differs. By hand: needs `chromedriver` and the headless shell.
+ * Tries every command and event of WebDriver BiDi with chromedriver, for the second column of the table in
+ * docs/webdriver.md, and says where it differs. By hand: needs `chromedriver` and the headless shell.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

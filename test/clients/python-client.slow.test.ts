@@ -1,4 +1,7 @@
-/** The newest public Python client: every operation that it and the service have, each answer parsed strictly by the client's own types. */
+/**
+ * The newest public Python client: every operation that it and the service have, each answer parsed strictly by the
+ * client's own types.
+ */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,6 @@
-/** `npm run test:cluster`: argv → set-up → suite → exit code. The only place that handles signals and ends the process. */
+/**
+ * `npm run test:cluster`: argv → set-up → suite → exit code. The only place that handles signals and ends the process.
+ */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
@@ -58,7 +60,10 @@ const doPhases = async (ground: Ground, phases: readonly Phase[], { options, rep
   for (const phase of phases) if (!signal.aborted) await report.phase(phase.name, (check) => phase.run(lane, check));
 };
 
-/** All phases, and once more those in which nothing failed but that a time was over. Resolves with those that have passed then. */
+/**
+ * All phases, and once more those in which nothing failed but that a time was over. Resolves with those that have
+ * passed then.
+ */
 const doSuite = async (ground: Ground, suite: Suite): Promise<Unsteady[]> => {
   const { options, report, signal, mayTryAgain } = suite;
   const phases = phasesOf(options.only, options.draw);

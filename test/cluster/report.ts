@@ -6,7 +6,10 @@ import { isTimeOver } from "./time-over.ts";
 export type Outcome = { name: string; seconds: number; detail?: string; error?: string; isTimeOver?: boolean };
 export type PhaseOutcome = Outcome & { checks: Outcome[]; skipped?: string };
 
-/** One thing that must be so. A text that `does` resolves with is said beside it; a failure is noted and the phase goes on. */
+/**
+ * One thing that must be so. A text that `does` resolves with is said beside it; a failure is noted and the phase goes
+ * on.
+ */
 export type Check = (what: string, does: () => Promise<unknown>) => Promise<void>;
 
 /** Thrown by a phase that can't be done here; the reason is said, and it counts as skipped. */
@@ -15,7 +18,9 @@ export class Skipped extends Error {
 }
 
 export type Report = {
-  /** A step without which nothing goes on: passes on what `does` throws. The second of what it resolves with is said. */
+  /**
+   * A step without which nothing goes on: passes on what `does` throws. The second of what it resolves with is said.
+   */
   step<T>(name: string, does: () => Promise<readonly [T, string]>): Promise<T>;
   /** A phase of the suite; never rejects. Done once more, its second outcome takes the place of the first. */
   phase(name: string, does: (check: Check) => Promise<void>): Promise<void>;
@@ -104,7 +109,9 @@ export const createReport = (say: (line: string) => void): Report => {
   };
 };
 
-/** How many checks have passed and failed, and how many phases were skipped; a phase that broke off is a failed check. */
+/**
+ * How many checks have passed and failed, and how many phases were skipped; a phase that broke off is a failed check.
+ */
 export const totals = (phases: PhaseOutcome[]): { passed: number; failed: number; skipped: number } => {
   const failed = (outcome: Outcome): boolean => outcome.error !== undefined;
   const checks = phases.flatMap((phase) => phase.checks);

@@ -1,4 +1,6 @@
-/** Takes back what `npm run test:cluster` has brought up, when it was killed. Does nothing when it has done so itself. */
+/**
+ * Takes back what `npm run test:cluster` has brought up, when it was killed. Does nothing when it has done so itself.
+ */
 import { resolve } from "node:path";
 import { takeBackLeft } from "./setup/made.ts";
 import { programRunner } from "./setup/programs.ts";

@@ -1,6 +1,6 @@
 /**
- * The side of the API and of the operator: their clients send what an example says, and make of its answer what it says. A server that
- * plays the agent notes each request and gives the answer.
+ * The side of the API and of the operator: their clients send what an example says, and make of its answer what it
+ * says. A server that plays the agent notes each request and gives the answer.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -31,7 +31,9 @@ const noted = (request: IncomingMessage, body: Buffer): Noted => {
   return { method: request.method, path: request.url, headers, body };
 };
 
-/** The answer's headers and the text of its body; the proof is over what follows the head, but for lines and upgrades. */
+/**
+ * The answer's headers and the text of its body; the proof is over what follows the head, but for lines and upgrades.
+ */
 const answerTo = async (request: IncomingMessage, { answer }: AgentExample) => {
   const { method = "", url: path = "" } = request;
   const piece = (): string =>

@@ -1,4 +1,7 @@
-/** The clients of the API and of the operator that speak with agents, by the names that the examples of agent/ give their methods. */
+/**
+ * The clients of the API and of the operator that speak with agents, by the names that the examples of agent/ give
+ * their methods.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -33,7 +36,10 @@ import { agentKeys, agentTokens, pod, session, signingKey, verifyKey } from "./p
 const log = createLogger("silent", "test");
 const deps = { tokens: agentTokens, keys: agentKeys };
 
-/** Where an example is played. `most`: the lines after which a stream is read no longer. `seen`: how many requests have come. */
+/**
+ * Where an example is played. `most`: the lines after which a stream is read no longer. `seen`: how many requests have
+ * come.
+ */
 type Played = { address: string; most: number | undefined; seen(): number };
 
 type Call = (args: never, played: Played) => Promise<unknown>;

@@ -1,6 +1,7 @@
 /**
- * The recorded examples of the agent's HTTP API, one file of agent/ for each route. Both sides run them: the API's and the operator's
- * clients must send each request and understand its answer, the agent must take each request and give that answer.
+ * The recorded examples of the agent's HTTP API, one file of agent/ for each route. Both sides run them: the API's and
+ * the operator's clients must send each request and understand its answer, the agent must take each request and give
+ * that answer.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

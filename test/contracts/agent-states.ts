@@ -1,6 +1,7 @@
 /**
- * The agent as a command runs it, with its real server, lease, logs, telemetry and recordings, over a Chromium that all agents of a test
- * share: it stands in for the browser that each would start, so that an agent is there at once, in any state.
+ * The agent as a command runs it, with its real server, lease, logs, telemetry and recordings, over a Chromium that all
+ * agents of a test share: it stands in for the browser that each would start, so that an agent is there at once, in any
+ * state.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";

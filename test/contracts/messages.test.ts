@@ -1,6 +1,6 @@
 /**
- * What is signed, sealed or said without a call, as recorded texts: a process of this version must understand them, and write the same
- * where nothing in them is random. messages.json has them, by the keys of parties.ts.
+ * What is signed, sealed or said without a call, as recorded texts: a process of this version must understand them, and
+ * write the same where nothing in them is random. messages.json has them, by the keys of parties.ts.
  */
 
 import { readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * What differs from run to run in an example stands there as `{name}`, with a pattern and a value in placeholders.json. A text of one
- * placeholder alone stands for a value of its type, such as a number.
+ * What differs from run to run in an example stands there as `{name}`, with a pattern and a value in placeholders.json.
+ * A text of one placeholder alone stands for a value of its type, such as a number.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

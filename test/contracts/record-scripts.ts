@@ -1,7 +1,7 @@
 /**
- * Records what an example of a script does not say yet: `node test/contracts/record-scripts.ts [FILE…]` of scripts/. An example that has
- * only `says`, `call`, `before` (and `others`, `listening`) gets keys, arguments, answer, result, messages and the keys that have changed. What
- * an example says already stays as it is.
+ * Records what an example of a script does not say yet: `node test/contracts/record-scripts.ts [FILE…]` of scripts/. An
+ * example that has only `says`, `call`, `before` (and `others`, `listening`) gets keys, arguments, answer, result,
+ * messages and the keys that have changed. What an example says already stays as it is.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

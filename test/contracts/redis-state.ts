@@ -1,6 +1,7 @@
 /**
- * What an example says of Redis: written before a call, read and compared after it. Times are relative to Redis' clock: `{ms}` is now,
- * `{ms-5000}` five seconds ago, `{us}` now in microseconds, `{hour}` the hour since 1970; `{run}` is the run id of the server.
+ * What an example says of Redis: written before a call, read and compared after it. Times are relative to Redis' clock:
+ * `{ms}` is now, `{ms-5000}` five seconds ago, `{us}` now in microseconds, `{hour}` the hour since 1970; `{run}` is the
+ * run id of the server.
  */
 import type { Redis } from "ioredis";
 import { eventually } from "../support/eventually.ts";
@@ -139,7 +140,10 @@ const between = (text: string, from: Moment, to: Moment) => {
   };
 };
 
-/** What a real value is compared with, by `toEqual`, when the call was made between these moments. `expires` is compared apart. */
+/**
+ * What a real value is compared with, by `toEqual`, when the call was made between these moments. `expires` is compared
+ * apart.
+ */
 export const expectedBetween = (value: unknown, from: Moment, to: Moment): unknown => {
   if (typeof value === "string") return value.replaceAll(time, "") === value ? value : between(value, from, to);
   if (Array.isArray(value)) return value.map((item) => expectedBetween(item, from, to));

@@ -74,7 +74,10 @@ type Replayed = {
   others?: Record<string, unknown> | undefined;
 };
 
-/** Makes the call of an example over a connection that answers as recorded. Also for a method that makes something of a refusal. */
+/**
+ * Makes the call of an example over a connection that answers as recorded. Also for a method that makes something of a
+ * refusal.
+ */
 export const replayed = async (
   { script, call, answer, others = {} }: Replayed,
   now: Moment,

@@ -1,6 +1,6 @@
 /**
- * The recorded calls of the Lua scripts, one file of scripts/ for each script. Replicas of two versions use one Redis while an installation
- * is upgraded: the scripts of each find what those of the other have left.
+ * The recorded calls of the Lua scripts, one file of scripts/ for each script. Replicas of two versions use one Redis
+ * while an installation is upgraded: the scripts of each find what those of the other have left.
  */
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -27,7 +27,10 @@ export type Stored = z.infer<typeof Stored>;
 export const ScriptCall = z.strictObject({
   /** What the example shows. */
   says: z.string(),
-  /** The method that makes the call (script-callers.ts), and with what. Left out: it makes this one after others, or later. */
+  /**
+   * The method that makes the call (script-callers.ts), and with what. Left out: it makes this one after others, or
+   * later.
+   */
   call: z.tuple([z.string()], z.unknown()).optional(),
   /** What other commands of that method get for an answer, by their names. */
   others: z.record(z.string(), z.unknown()).optional(),

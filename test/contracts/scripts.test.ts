@@ -1,6 +1,6 @@
 /**
- * The scripts in Redis serve the recorded calls, and the methods that call them make these calls and understand the answers.
- * docs/contracts.md says when an example changes.
+ * The scripts in Redis serve the recorded calls, and the methods that call them make these calls and understand the
+ * answers. docs/contracts.md says when an example changes.
  */
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

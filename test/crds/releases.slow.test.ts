@@ -1,7 +1,8 @@
 /**
- * An upgrade replaces the CRDs while users have objects. So every release leaves its objects in releases/<version>.yaml, and what its
- * operator has written of them in statuses/<version>.yaml. Today's CRDs must accept each of them: served in its version, with no field refused,
- * dropped or changed, and read by the schema as it is.
+ * An upgrade replaces the CRDs while users have objects. So every release leaves its objects in
+ * releases/<version>.yaml, and what its operator has written of them in statuses/<version>.yaml. Today's CRDs must
+ * accept each of them: served in its version, with no field refused, dropped or changed, and read by the schema as it
+ * is.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -71,8 +71,8 @@ const send = async (
 };
 
 /**
- * Sends it with a key that nobody has, from an address of its own: so many attempts that failed would have those of other tests and files
- * refused.
+ * Sends it with a key that nobody has, from an address of its own: so many attempts that failed would have those of
+ * other tests and files refused.
  */
 const sendUnknown = (
   { method, path, body }: { method: string; path: string; body?: unknown },
@@ -322,7 +322,8 @@ describe("the stream never contains", () => {
     await lineOf(last.id);
     const text = (await stream())
       .split("\n")
-      // What was carried out names an object that exists: here a pool, a vault or a project that has the canary as its name.
+      // What was carried out names an object that exists: here a pool, a vault or a project that has the canary as its
+      // name.
       .filter((line) => !line.includes('"result":"done"'));
     expect(text.filter((line) => line.includes(canary))).toEqual([]);
     expect(text.length).toBeGreaterThan(100);

@@ -1,4 +1,7 @@
-/** Who gets a browser that a former holder has left as it stands: callers of a pool that keeps browsers, and nobody else. */
+/**
+ * Who gets a browser that a former holder has left as it stands: callers of a pool that keeps browsers, and nobody
+ * else.
+ */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,7 @@
-/** Web pages of other origins: what a browser lets them do with the API. The browser is a real Chromium, the calls real HTTP. */
+/**
+ * Web pages of other origins: what a browser lets them do with the API. The browser is a real Chromium, the calls real
+ * HTTP.
+ */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";

@@ -72,8 +72,8 @@ test(`${callers * roundsEach} holders take turns with ${size} browsers, and no t
     for (const [i, stay] of inOrder.entries()) expect(stay.from).toBeGreaterThanOrEqual(inOrder[i - 1]?.until ?? 0);
   }
 
-  // First come, first served: the n-th request is served about n-th. Requests sent at the same time may overtake each other,
-  // but none moves by twice the number of callers or more.
+  // First come, first served: the n-th request is served about n-th. Requests sent at the same time may overtake each
+  // other, but none moves by twice the number of callers or more.
   const asked = stays.toSorted((a, b) => a.asked - b.asked);
   for (const [i, { served }] of asked.entries()) expect(Math.abs(served - 1 - i)).toBeLessThan(2 * callers);
 

@@ -1,4 +1,7 @@
-/** The limits of requests, on both sides: the last value that is taken, and the first that is refused, with the field that is named. */
+/**
+ * The limits of requests, on both sides: the last value that is taken, and the first that is refused, with the field
+ * that is named.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emptyPool } from "../support/filled-pool.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -43,8 +46,9 @@ const custom = (field: string, value: unknown): object => ({
 const fill = (more: object): object => ({ type: "fill", browser_id: "unknown", fields: [binding(0)], ...more });
 
 /**
- * What is limited, the request, the last body that passes and the first that does not, the field that the refusal names, and the status
- * of the first: 404 where all that is wrong is an object that does not exist, 204 where no browser comes, 409 where the time is over.
+ * What is limited, the request, the last body that passes and the first that does not, the field that the refusal
+ * names, and the status of the first: 404 where all that is wrong is an object that does not exist, 204 where no
+ * browser comes, 409 where the time is over.
  */
 type Limit = [string, readonly [string, string], object, object, string, number?];
 

@@ -43,8 +43,8 @@ const release = (id: string, session_id: string, reuse = true) =>
 const rateFor = (size: number, seconds: number): number => 6000 / (size * seconds);
 
 /**
- * Expects so many seconds between starts. Creation times are whole seconds, so the check uses the sum of the distances, which
- * may be short by one second.
+ * Expects so many seconds between starts. Creation times are whole seconds, so the check uses the sum of the distances,
+ * which may be short by one second.
  */
 const expectSpacing = (starts: number[], seconds: number): void => {
   const [first = 0] = starts;

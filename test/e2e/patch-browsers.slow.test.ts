@@ -1,4 +1,7 @@
-/** When a PATCH of a pool reaches its browsers (POOL-PATCH-13, POOL-PATCH-14), seen in them. Needs servers on this machine. */
+/**
+ * When a PATCH of a pool reaches its browsers (POOL-PATCH-13, POOL-PATCH-14), seen in them. Needs servers on this
+ * machine.
+ */
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pods } from "../../src/platform/kube/resource-type.ts";

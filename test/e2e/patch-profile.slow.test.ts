@@ -1,4 +1,6 @@
-/** The POOL-PATCH rules about a pool's profile (1, 2, 10), seen in the browsers. Needs a store of blobs on this machine. */
+/**
+ * The POOL-PATCH rules about a pool's profile (1, 2, 10), seen in the browsers. Needs a store of blobs on this machine.
+ */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";

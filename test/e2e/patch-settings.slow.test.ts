@@ -1,4 +1,7 @@
-/** The POOL-PATCH rules about replacing, clearing and keeping single settings, seen in the browsers. Needs servers on this machine. */
+/**
+ * The POOL-PATCH rules about replacing, clearing and keeping single settings, seen in the browsers. Needs servers on
+ * this machine.
+ */
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, onTestFinished, test } from "vitest";
 import { filledPool, type PoolParams, untilFresh } from "../support/filled-pool.ts";

@@ -1,4 +1,6 @@
-/** An extension that only Chromium can refuse: who waits for a browser with it is told at once, with Chromium's words. */
+/**
+ * An extension that only Chromium can refuse: who waits for a browser with it is told at once, with Chromium's words.
+ */
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";

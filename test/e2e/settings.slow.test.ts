@@ -1,4 +1,7 @@
-/** What the settings of pools and browsers do, seen in their browsers, where nothing but the service and its store of blobs is needed. */
+/**
+ * What the settings of pools and browsers do, seen in their browsers, where nothing but the service and its store of
+ * blobs is needed.
+ */
 import { toFile } from "@onkernel/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";

@@ -1,6 +1,6 @@
 /**
- * The public clients of WebDriver BiDi at a `webdriver_ws_url`, each by its own interface: a request answered in place of the server, keys, a
- * click, the console, a preload script, a picture. docs/clients.md has how each connects.
+ * The public clients of WebDriver BiDi at a `webdriver_ws_url`, each by its own interface: a request answered in place
+ * of the server, keys, a click, the console, a preload script, a picture. docs/clients.md has how each connects.
  */
 import { createRequire } from "node:module";
 import puppeteer from "puppeteer-core";

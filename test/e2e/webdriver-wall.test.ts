@@ -17,7 +17,10 @@ afterAll(async () => {
   await forbidden?.[Symbol.asyncDispose]();
 });
 
-/** Opens a forbidden URL in user contexts with proxies of their own, in a browser of a new pool. Returns how much has arrived. */
+/**
+ * Opens a forbidden URL in user contexts with proxies of their own, in a browser of a new pool. Returns how much has
+ * arrived.
+ */
 const hitsOf = async (attempt: string, pool: PoolParams): Promise<number> => {
   const { id } = await filledPool(stack.kernel, pool);
   const session = await stack.kernel.browserPools.acquire(id, { acquire_timeout_seconds: 60 });

@@ -97,7 +97,8 @@ describe("kubectl", () => {
 
   // POOL-15
   test("keeps a deleted pool whose browser is in use until the lease ends", async () => {
-    // Fails when the browser does not answer, or a wait of kubectl runs out: for the reason, or for the end after the release.
+    // Fails when the browser does not answer, or a wait of kubectl runs out: for the reason, or for the end after the
+    // release.
     await apply("busy", { size: 1, headless: true, fillRatePerMinute: 6000 });
     await waitFor("busy", "condition=Ready");
     const { session_id, cdp_ws_url } = await stack.kernel.browserPools.acquire("busy", {});

@@ -1,4 +1,7 @@
-/** Extensions with files that their manifest names, and without: what Chromium takes of them, and so the check of uploads. */
+/**
+ * Extensions with files that their manifest names, and without: what Chromium takes of them, and so the check of
+ * uploads.
+ */
 
 /** `refused`: what the refusal mentions; left out, Chromium takes it. */
 type NamedFilesCase = { what: string; fields: object; files?: readonly string[]; refused?: string };

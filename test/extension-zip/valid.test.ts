@@ -30,8 +30,8 @@ const unpacked = async (bytes: Buffer): Promise<{ folder: string; names: string[
 };
 
 /**
- * The same files as various programs pack them: Info-ZIP 3.0 (also stored, without entries for folders, and as a stream), Python's
- * zipfile (also as a stream), Java's jar, Go's archive/zip, and git archive.
+ * The same files as various programs pack them: Info-ZIP 3.0 (also stored, without entries for folders, and as a
+ * stream), Python's zipfile (also as a stream), Java's jar, Go's archive/zip, and git archive.
  */
 const archives = new URL("./archives/", import.meta.url);
 

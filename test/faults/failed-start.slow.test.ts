@@ -12,7 +12,10 @@ import { startLocalStack } from "../support/local-stack.ts";
 import { watchPods } from "../support/pod-watch.ts";
 import { poolAt } from "../support/pool-client.ts";
 
-/** Starts that are looked at: two at once, then each after a wait twice as long as the one before: 1 or 2 s, 2 or 4, 4 or 8. */
+/**
+ * Starts that are looked at: two at once, then each after a wait twice as long as the one before: 1 or 2 s, 2 or 4, 4
+ * or 8.
+ */
 const starts = 5;
 /** The shortest time that they take, s. The times of creation have whole seconds. */
 const shortestSeconds = 1 + 2 + 4 - 1;

@@ -1,4 +1,7 @@
-/** Pods that imitate a pool's browsers, each with a real agent in it: they never count, get no caller, and are left alone. */
+/**
+ * Pods that imitate a pool's browsers, each with a real agent in it: they never count, get no caller, and are left
+ * alone.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserKind } from "../../src/core/model/browsers/browser.ts";

@@ -56,7 +56,8 @@ test("200 callers who wait at a frozen replica keep no browser from the callers 
   const answers = await Promise.all(
     waiting.map(async (asked) => {
       const first = await asked;
-      // The replica's calls that were under way have run out of time when it wakes up: their callers are told to repeat.
+      // The replica's calls that were under way have run out of time when it wakes up: their callers are told to
+      // repeat.
       const answer = first.status === 503 ? await poolAt(frozen.call, pool.id).ask(60) : first;
       if (answer.status === 200) expect(await pool.release((await answer.json()) as { session_id: string })).toBe(204);
       return answer.status;

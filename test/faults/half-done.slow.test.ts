@@ -1,4 +1,7 @@
-/** Steps that stay half-done because the API or the operator died, and lost data without an operator: all of it is repaired. */
+/**
+ * Steps that stay half-done because the API or the operator died, and lost data without an operator: all of it is
+ * repaired.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { leases as leaseObjects, pods } from "../../src/platform/kube/resource-type.ts";

@@ -1,4 +1,7 @@
-/** Outages of Redis, etcd or the API server, killed or silent: answers come in time, nothing is lost, and the service recovers. */
+/**
+ * Outages of Redis, etcd or the API server, killed or silent: answers come in time, nothing is lost, and the service
+ * recovers.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type LeaseView, viewLeases } from "../support/lease-view.ts";
@@ -6,7 +9,10 @@ import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { browserPid, type Cdp, fullPool, openCdp, type PoolClient, type Session } from "../support/pool-client.ts";
 import { freeze, isAlive, processNamed } from "../support/processes.ts";
 
-/** The promised limit is 2 s. A machine that does much else adds to it; a call without a limit of its own takes longer than this, ms. */
+/**
+ * The promised limit is 2 s. A machine that does much else adds to it; a call without a limit of its own takes longer
+ * than this, ms.
+ */
 const answeredWithinMs = 8000;
 
 let stack: LocalStack;

@@ -1,4 +1,7 @@
-/** Redis loses all data or its last writes while browsers are in use: no session is disturbed, and everything is restored. */
+/**
+ * Redis loses all data or its last writes while browsers are in use: no session is disturbed, and everything is
+ * restored.
+ */
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolKeys } from "../../src/core/leases/pool-keys.ts";
@@ -49,7 +52,9 @@ const worksOn = async (cdp: Cdp, session: Session): Promise<void> => {
   expect(await again.version()).toContain("Chrome");
   again.close();
 };
-/** All of the pool's keys as they are now; `restore` puts them back, as a failover to a replica that lagged behind does. */
+/**
+ * All of the pool's keys as they are now; `restore` puts them back, as a failover to a replica that lagged behind does.
+ */
 const rememberPool = async (pool: PoolClient): Promise<{ restore(): Promise<void> }> => {
   const keys = poolKeys(await leases.uidOf(pool.id));
   const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));

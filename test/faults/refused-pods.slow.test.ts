@@ -1,4 +1,7 @@
-/** Pods that the API server does not create: callers, conditions and Events say why, and browsers start when it takes them again. */
+/**
+ * Pods that the API server does not create: callers, conditions and Events say why, and browsers start when it takes
+ * them again.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Browser, browserKind } from "../../src/core/model/browsers/browser.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
@@ -105,7 +108,8 @@ describe.each<[string, Refuse, RegExp]>([
       });
       expect(told.map(({ note }) => note)).toEqual([expect.stringMatching(why)]);
       await allow();
-      // The slots of the starts that were refused are free: at its rate the pool would have waited two minutes for the next.
+      // The slots of the starts that were refused are free: at its rate the pool would have waited two minutes for the
+      // next.
       await eventually("a browser is up", async () => (await pool.counts()).available > 0);
       expect(await readyOf(browserPoolKind, id)).toMatchObject({ reason: expect.not.stringMatching("FailedCreate") });
     } finally {

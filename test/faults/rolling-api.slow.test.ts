@@ -1,4 +1,6 @@
-/** API replicas that are replaced one after another behind one address while callers use it, as in a rolling upgrade. */
+/**
+ * API replicas that are replaced one after another behind one address while callers use it, as in a rolling upgrade.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";

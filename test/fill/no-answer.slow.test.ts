@@ -1,4 +1,7 @@
-/** Pages and browsers that don't answer: a fill ends at its deadline, reports what is known, and leaves nothing attached. */
+/**
+ * Pages and browsers that don't answer: a fill ends at its deadline, reports what is known, and leaves nothing
+ * attached.
+ */
 import type { CDPSession, Dialog, Page } from "puppeteer-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FillRequest, fillPage } from "../../src/features/vaults/fill/fill-page.ts";

@@ -1,4 +1,6 @@
-/** Which input a case has: its seed and its number alone say that. Cases come in batches, each with a seed of its own. */
+/**
+ * Which input a case has: its seed and its number alone say that. Cases come in batches, each with a seed of its own.
+ */
 import fc from "fast-check";
 import { seededRandom } from "../support/seeded-random.ts";
 

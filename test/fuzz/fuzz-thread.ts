@@ -1,4 +1,7 @@
-/** The thread of one target: makes its cases and checks them, one after the other, and tells the main thread (run-target.ts). */
+/**
+ * The thread of one target: makes its cases and checks them, one after the other, and tells the main thread
+ * (run-target.ts).
+ */
 import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import fc from "fast-check";
@@ -47,7 +50,10 @@ const throwStray = (): void => {
   throw error;
 };
 
-/** Throws for a case that takes the processor for too long. The clock goes on while others have the processor: it is measured again. */
+/**
+ * Throws for a case that takes the processor for too long. The clock goes on while others have the processor: it is
+ * measured again.
+ */
 const throwSlow = async (open: OpenTarget<unknown>, input: unknown): Promise<void> => {
   const before = process.threadCpuUsage();
   await open.check(input);

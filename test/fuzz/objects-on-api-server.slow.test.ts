@@ -1,4 +1,7 @@
-/** Made objects on a real API server: it stores them as the fuzzing says, and takes the status that a round makes of them. */
+/**
+ * Made objects on a real API server: it stores them as the fuzzing says, and takes the status that a round makes of
+ * them.
+ */
 import { randomInt } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,7 +14,9 @@ import type { ResourceType } from "../../src/platform/kube/resource-type.ts";
 import { startTestControlPlane, type TestControlPlane } from "../crds/start-control-plane.ts";
 import { partsOf, rounds } from "./targets/resources.ts";
 
-/** How many objects of a kind are stored, and how many are tried for that: rules of CRDs let few of some kinds through. */
+/**
+ * How many objects of a kind are stored, and how many are tried for that: rules of CRDs let few of some kinds through.
+ */
 const enough = 25;
 const mostTries = 400;
 

@@ -1,4 +1,7 @@
-/** Runs one target in a thread of its own, so that one that hangs or eats the memory is a finding and not the end of the run. */
+/**
+ * Runs one target in a thread of its own, so that one that hangs or eats the memory is a finding and not the end of the
+ * run.
+ */
 import { Worker } from "node:worker_threads";
 import { inputOf } from "./cases.ts";
 import { type Finding, type FindingKind, inputText } from "./finding.ts";

@@ -10,7 +10,10 @@ export type OpenTarget<Input> = {
   close?(): Promise<void>;
 };
 
-/** A place where bytes, texts or objects of others come in. A file in `targets/` exports one as `target`, and opens nothing by that. */
+/**
+ * A place where bytes, texts or objects of others come in. A file in `targets/` exports one as `target`, and opens
+ * nothing by that.
+ */
 export type FuzzTarget<Input> = {
   /** What comes in, from whom, and what must hold. */
   about: string;

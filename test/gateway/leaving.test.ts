@@ -1,6 +1,6 @@
 /**
- * Clients and agents that go away at each step of the gateway's handshake, cut off or by closing: the other end is told, and nothing is
- * kept of it.
+ * Clients and agents that go away at each step of the gateway's handshake, cut off or by closing: the other end is
+ * told, and nothing is kept of it.
  *
  *   client ─► gateway ─► session in Redis ─► connection to the agent ─► the agent's answer ─► bytes both ways
  */

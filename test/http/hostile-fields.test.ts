@@ -1,4 +1,7 @@
-/** What a request may not leave unsaid: fields that are not carried out, names that look like ids, texts that are no URLs, deep bodies. */
+/**
+ * What a request may not leave unsaid: fields that are not carried out, names that look like ids, texts that are no
+ * URLs, deep bodies.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { type OrgApi, startOrgApi } from "../org/org-api.ts";

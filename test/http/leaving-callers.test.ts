@@ -1,4 +1,7 @@
-/** Callers of a session's pages, streams and recordings who hang up while what they ask for is looked up: no place of theirs is left. */
+/**
+ * Callers of a session's pages, streams and recordings who hang up while what they ask for is looked up: no place of
+ * theirs is left.
+ */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,7 @@
-/** The room for on-demand browsers when dozens are asked for at once. No operator runs, which would refuse what is too much later. */
+/**
+ * The room for on-demand browsers when dozens are asked for at once. No operator runs, which would refuse what is too
+ * much later.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserKind } from "../../src/core/model/browsers/browser.ts";
 import type { ApiReplica } from "../support/cluster.ts";

@@ -1,4 +1,7 @@
-/** Answers that do not reach their caller: what was done is undone, unless the caller can repeat its request and get the answer then. */
+/**
+ * Answers that do not reach their caller: what was done is undone, unless the caller can repeat its request and get the
+ * answer then.
+ */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";

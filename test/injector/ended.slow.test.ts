@@ -1,4 +1,7 @@
-/** The operator's loops over what has ended, with each of their calls failing in turn: what goes, and that nothing else does. */
+/**
+ * The operator's loops over what has ended, with each of their calls failing in turn: what goes, and that nothing else
+ * does.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";
 import { createNamesInUse } from "../../src/core/leases/names-in-use.ts";

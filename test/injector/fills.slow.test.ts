@@ -1,6 +1,6 @@
 /**
- * A fill into a page of a real browser, with each of its calls to Kubernetes, Redis and the agent failing in turn: what was typed, what the
- * caller is told, and that the next fill finds nothing of it in its way.
+ * A fill into a page of a real browser, with each of its calls to Kubernetes, Redis and the agent failing in turn: what
+ * was typed, what the caller is told, and that the next fill finds nothing of it in its way.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";

@@ -8,8 +8,9 @@
  *   last      the call is done, its answer is lost, and all later ones to the same part do nothing
  *   gone      the call is done, and whoever wants the work has gone when its answer comes
  *
- * The work runs once without faults, which tells its calls; then once for each of them and each kind of fault. When the work has ended,
- * all parts are well again, so that what goes on behind it can end; but those of a process that has died.
+ * The work runs once without faults, which tells its calls; then once for each of them and each kind of fault. When the
+ * work has ended, all parts are well again, so that what goes on behind it can end; but those of a process that has
+ * died.
  */
 import { setImmediate as afterThis } from "node:timers/promises";
 import { unavailable } from "../../src/platform/base/errors.ts";
@@ -68,7 +69,9 @@ export const operatorRefusals = { ...operatorFailures, kube: kubeFails("Forbidde
 /** Settle, and are no calls of the work: they take work, wait for ever, or have nothing to do as a rule. */
 const notCounted = new Set(["locks.hold", "kube.watch", "agents.close", "setupClient.close", "store.dropConfigs"]);
 
-/** Change nothing: with these calls a lost answer or a death is what it is with the call after them, or with a refusal. */
+/**
+ * Change nothing: with these calls a lost answer or a death is what it is with the call after them, or with a refusal.
+ */
 const isRead = (name: string): boolean =>
   /\.(get|list|snapshot|examine|session|stateOf|find|page|resources|endedLease|lease|state)$/.test(name);
 
@@ -212,8 +215,8 @@ const withoutUnhandled = async (run: () => Promise<void>): Promise<void> => {
 };
 
 /**
- * Runs the work with every fault in turn. Returns the names of its calls. Rejects with the first check that fails, and says which call had
- * failed. The work must succeed without faults.
+ * Runs the work with every fault in turn. Returns the names of its calls. Rejects with the first check that fails, and
+ * says which call had failed. The work must succeed without faults.
  */
 export const tryEveryFault = async <State, Result, Parts extends object>({
   parts,

@@ -1,6 +1,6 @@
 /**
- * One round of each controller of vaults, items, credentials, connections, profiles, extensions, proxies and telemetry destinations, with
- * each of its calls failing in turn: the rounds after it lead to the same end, with the same writes.
+ * One round of each controller of vaults, items, credentials, connections, profiles, extensions, proxies and telemetry
+ * destinations, with each of its calls failing in turn: the rounds after it lead to the same end, with the same writes.
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The rounds of an on-demand browser, with each of their calls failing in turn: it never gets a second pod, its session begins, and nothing of
- * it is left when that has ended.
+ * The rounds of an on-demand browser, with each of their calls failing in turn: it never gets a second pod, its session
+ * begins, and nothing of it is left when that has ended.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";

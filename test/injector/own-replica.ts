@@ -11,7 +11,10 @@ export type OwnReplica = AsyncDisposable & {
   url: string;
   /** Its parts as they are without faults. */
   whole: ServiceDeps;
-  /** Sends a request with the organization's key in the project, on parts of which some may fail; left out, on whole ones. */
+  /**
+   * Sends a request with the organization's key in the project, on parts of which some may fail; left out, on whole
+   * ones.
+   */
   fetch(path: string, init: RequestInit, parts?: ServiceDeps): Promise<Response>;
 };
 

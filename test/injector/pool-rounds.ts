@@ -1,6 +1,6 @@
 /**
- * The pool loop of an operator without its queue: its watches and its memory are real, and its rounds come when the test has them, with parts
- * of which one may fail.
+ * The pool loop of an operator without its queue: its watches and its memory are real, and its rounds come when the
+ * test has them, with parts of which one may fail.
  */
 
 import type { AgentClient } from "../../src/core/leases/agent/agent-client.ts";
@@ -236,7 +236,10 @@ export const startPoolSetting = async <T extends Statused>(loop: Loop<T>): Promi
   };
 };
 
-/** Without a namespace controller they would stay, and their browsers would count against the organization's limits in other tests. */
+/**
+ * Without a namespace controller they would stay, and their browsers would count against the organization's limits in
+ * other tests.
+ */
 const removeAll = async <T extends KubeObject>(type: ResourceType<T>, namespace: string, kube: Kube): Promise<void> => {
   const { items } = await kube.list(type, { namespace });
   for (const { metadata } of items) {

@@ -1,6 +1,7 @@
 /**
- * The rounds of a pool whose browsers end, with each of their calls failing in turn: whatever fails, and also when the operator dies there, no browser is one
- * too many, none is started before its time, and the rounds after it lead to the same end.
+ * The rounds of a pool whose browsers end, with each of their calls failing in turn: whatever fails, and also when the
+ * operator dies there, no browser is one too many, none is started before its time, and the rounds after it lead to the
+ * same end.
  */
 import { expect, test, vi } from "vitest";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";

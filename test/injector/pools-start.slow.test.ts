@@ -1,6 +1,7 @@
 /**
- * The rounds of a pool whose browsers start, with each of their calls failing in turn: whatever fails, and also when the operator dies there, no browser is one
- * too many, none is started before its time, and the rounds after it lead to the same end.
+ * The rounds of a pool whose browsers start, with each of their calls failing in turn: whatever fails, and also when
+ * the operator dies there, no browser is one too many, none is started before its time, and the rounds after it lead to
+ * the same end.
  */
 import { expect, test, vi } from "vitest";
 import { newId } from "../../src/core/objects/new-id.ts";

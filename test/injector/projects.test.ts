@@ -1,4 +1,7 @@
-/** The round of a project, with each of its calls failing in turn: browsers may start in it when all its objects are there, and not before. */
+/**
+ * The round of a project, with each of its calls failing in turn: browsers may start in it when all its objects are
+ * there, and not before.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkProjectObjects } from "../../src/core/projects/project-objects.ts";
 import { reconcileProject } from "../../src/core/projects/reconcile.ts";
@@ -57,7 +60,10 @@ const round = (one: Project, parts: { kube: Kube } = { kube }): Promise<Requeue 
 const rest = (one: Project, ended: Parameters<typeof untilRest>[1]["ended"]): Promise<void> =>
   untilRest({ round: () => round(one), version: async () => "same" }, { before: "same", ended });
 
-/** Of the objects that are wanted, those that are there: operators of other tests may put theirs into every project's namespace. */
+/**
+ * Of the objects that are wanted, those that are there: operators of other tests may put theirs into every project's
+ * namespace.
+ */
 const objectsIn = async ({ name }: Project): Promise<string[]> => {
   const { items } = await kube.list(configMaps, { namespace: name });
   const level = (await kube.get(namespaces, { name }))?.metadata.labels?.level;

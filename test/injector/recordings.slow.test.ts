@@ -1,6 +1,6 @@
 /**
- * A recording on its way from the agent's stream into the blob store, with each call on that way failing in turn. A replica that misses
- * a part too often is followed by another one.
+ * A recording on its way from the agent's stream into the blob store, with each call on that way failing in turn. A
+ * replica that misses a part too often is followed by another one.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

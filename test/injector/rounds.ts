@@ -1,4 +1,6 @@
-/** Rounds of one object, as the work queue of its controller would have them, and what became of the object meanwhile. */
+/**
+ * Rounds of one object, as the work queue of its controller would have them, and what became of the object meanwhile.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "../../src/platform/base/log.ts";
 import type { Condition } from "../../src/platform/kinds/conditions.ts";
@@ -93,8 +95,9 @@ type Rounds = {
 };
 
 /**
- * Has rounds for as long as there is a reason for one: the last has failed, or asks for another, or the object has changed since. So a
- * failure that a round keeps to itself is never mended. `before`: the version before the round that has ended so.
+ * Has rounds for as long as there is a reason for one: the last has failed, or asks for another, or the object has
+ * changed since. So a failure that a round keeps to itself is never mended. `before`: the version before the round that
+ * has ended so.
  */
 export const untilRest = async (
   { round, version, restMs = 5000, pass = () => undefined }: Rounds,

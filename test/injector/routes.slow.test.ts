@@ -1,6 +1,7 @@
 /**
- * Every route of what is kept, with each of its calls to Kubernetes, Redis and the blob store failing in turn: what the caller is told, that
- * what it was told to be made is there, that the same request works once all is well, and that nothing is left behind.
+ * Every route of what is kept, with each of its calls to Kubernetes, Redis and the blob store failing in turn: what the
+ * caller is told, that what it was told to be made is there, that the same request works once all is well, and that
+ * nothing is left behind.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { routes as allRoutes } from "../../src/cmd/features.ts";
@@ -82,7 +83,9 @@ const checkMade = async (route: Route, { path }: RouteRequest, { status, text }:
   expect(await send(reader, { path: `${path}/${id}` }), text).toMatchObject({ status: 200 });
 };
 
-/** Of sessions, sessions.test.ts tells, on simulated browsers: a request for each fault would need a browser for each. */
+/**
+ * Of sessions, sessions.test.ts tells, on simulated browsers: a request for each fault would need a browser for each.
+ */
 const ofSessions = /^\/browsers|\/(acquire|release|flush|operations)$|^\/config-registry/;
 
 const kindsOf = ({ method }: Route): readonly FaultKind[] => (method === "get" ? ["refused"] : faultKinds);

@@ -1,4 +1,7 @@
-/** The write of what sessions found, with each of its calls failing in turn: what counts counts once, and what does not is reported. */
+/**
+ * The write of what sessions found, with each of its calls failing in turn: what counts counts once, and what does not
+ * is reported.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { createEvidenceStore } from "../../src/features/sites/evidence-store.ts";

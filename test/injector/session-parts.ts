@@ -1,6 +1,7 @@
 /**
- * What the fault tests of sessions work with: an API replica in this process, whose parts may fail, beside an operator and agents that are
- * well; and what is true of sessions, by Redis, the agents and the API server, whatever callers were told.
+ * What the fault tests of sessions work with: an API replica in this process, whose parts may fail, beside an operator
+ * and agents that are well; and what is true of sessions, by Redis, the agents and the API server, whatever callers
+ * were told.
  */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * The routes of sessions, with each of their calls to Kubernetes, Redis and agents failing in turn: what the caller is told, that no
- * browser is held that nobody knows of, and that names and limits have their places again.
+ * The routes of sessions, with each of their calls to Kubernetes, Redis and agents failing in turn: what the caller is
+ * told, that no browser is held that nobody knows of, and that names and limits have their places again.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -76,8 +76,8 @@ const askAgain = (asked: Asked): Promise<Answer> =>
   });
 
 /**
- * After a request for a browser, whatever has failed: nothing is held but what the caller was told of, its name is free if that is nothing,
- * and its repetition with the same key gets that browser, or one for itself.
+ * After a request for a browser, whatever has failed: nothing is held but what the caller was told of, its name is free
+ * if that is nothing, and its repetition with the same key gets that browser, or one for itself.
  */
 const checkAsked = async ({ asked, name }: Tried, told: Told): Promise<string> => {
   const first = sessionOf(told);
@@ -117,7 +117,9 @@ type Trial = {
   check(tried: Tried, told: Told, fault: TriedFault): Promise<void>;
 };
 
-/** Has every call of a request fail. What the caller is told is the usual answer, or that something does not answer now. */
+/**
+ * Has every call of a request fail. What the caller is told is the usual answer, or that something does not answer now.
+ */
 const tryEvery = ({
   usual,
   kinds = requestFaults,
@@ -287,7 +289,9 @@ test("a flush takes no browser in use, and the pool is whole again", async () =>
   await end(pool, holder);
 });
 
-/** Whether a name of a session may be taken for some minutes, although no session has it: Redis did not hear more of it. */
+/**
+ * Whether a name of a session may be taken for some minutes, although no session has it: Redis did not hear more of it.
+ */
 const mayStay = (fault: TriedFault): boolean => fault.name === "names.free" || fault.kind === "last";
 
 /** Whether an agent was told last to capture something. */

@@ -1,6 +1,6 @@
 /**
- * The events of a session on their way from the agent's stream into Redis and to a receiver of OTLP, with each call on that way failing in
- * turn. A replica that misses a part too often is followed by another one.
+ * The events of a session on their way from the agent's stream into Redis and to a receiver of OTLP, with each call on
+ * that way failing in turn. A replica that misses a part too often is followed by another one.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -77,7 +77,10 @@ const begin = async (): Promise<Session> => {
   return { session, poolUid };
 };
 
-/** The agent's end of the stream: each reader gets what comes after its place; the lease ends in the middle of the first stream. */
+/**
+ * The agent's end of the stream: each reader gets what comes after its place; the lease ends in the middle of the first
+ * stream.
+ */
 const agentOf = ({ session, poolUid }: Session): Pick<AgentStreams, "open"> => {
   let isHeld = true;
   return {

@@ -145,7 +145,8 @@ test("when its version is too old it lists again, and reports the objects that h
     ...kube,
     watch(type, options, signal) {
       watches++;
-      // The API server keeps the history of a custom resource from the moment at which its kind was established: 1 is older.
+      // The API server keeps the history of a custom resource from the moment at which its kind was established: 1 is
+      // older.
       return kube.watch(type, watches === 1 ? { ...options, resourceVersion: "1" } : options, signal);
     },
     async list(type, selection) {

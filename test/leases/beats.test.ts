@@ -1,4 +1,6 @@
-/** Replicas that stand still while callers wait at them: subscribed, but silent (LEASE-54). Real Redis, real messages. */
+/**
+ * Replicas that stand still while callers wait at them: subscribed, but silent (LEASE-54). Real Redis, real messages.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { poolKey } from "../../src/core/leases/pool-keys.ts";
 import { newId } from "../../src/core/objects/new-id.ts";

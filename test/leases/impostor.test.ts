@@ -1,4 +1,6 @@
-/** Programs that answer on a browser's address without its agent's key: whatever they say, no caller gets that browser. */
+/**
+ * Programs that answer on a browser's address without its agent's key: whatever they say, no caller gets that browser.
+ */
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,6 @@
-/** Inspections after a failover to a Redis that has lost the last writes, with small agents that have the real fence. */
+/**
+ * Inspections after a failover to a Redis that has lost the last writes, with small agents that have the real fence.
+ */
 import { describe, expect, test } from "vitest";
 import { inspect } from "../../src/core/leases/inspect.ts";
 import { newId } from "../../src/core/objects/new-id.ts";

@@ -1,4 +1,7 @@
-/** Calls of several replicas and an operator in any order, each with what it has read at any time before: what holds after every one. */
+/**
+ * Calls of several replicas and an operator in any order, each with what it has read at any time before: what holds
+ * after every one.
+ */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";

@@ -1,4 +1,7 @@
-/** Callers when messages, answers, places in the queue or grants get lost: no caller is forgotten, and none gets two browsers. */
+/**
+ * Callers when messages, answers, places in the queue or grants get lost: no caller is forgotten, and none gets two
+ * browsers.
+ */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Acquired, acquireLease } from "../../src/core/leases/acquire-lease.ts";

@@ -1,4 +1,7 @@
-/** A queue that came back with another run of the server, whose older data it is from: before the operator has raised the epoch. */
+/**
+ * A queue that came back with another run of the server, whose older data it is from: before the operator has raised
+ * the epoch.
+ */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { eventually } from "../support/eventually.ts";

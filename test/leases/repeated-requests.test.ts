@@ -1,4 +1,7 @@
-/** Requests that are repeated with the same `Idempotency-Key`: many at once, with large answers, over a broken connection. */
+/**
+ * Requests that are repeated with the same `Idempotency-Key`: many at once, with large answers, over a broken
+ * connection.
+ */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

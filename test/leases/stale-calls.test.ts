@@ -1,6 +1,6 @@
 /**
- * Calls of the lease scripts whose caller has read what holds no more, or that come twice because an answer was lost: each answers as
- * its script says, and changes nothing at all in the pool.
+ * Calls of the lease scripts whose caller has read what holds no more, or that come twice because an answer was lost:
+ * each answers as its script says, and changes nothing at all in the pool.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createEndedLeases } from "../../src/core/leases/ended-leases.ts";

@@ -1,4 +1,7 @@
-/** What of a page leaves the agent while a vault is filled into it, and afterwards: the live view's tabs with a real Chromium. */
+/**
+ * What of a page leaves the agent while a vault is filled into it, and afterwards: the live view's tabs with a real
+ * Chromium.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

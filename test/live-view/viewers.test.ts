@@ -1,4 +1,7 @@
-/** What the live view's URL and its sockets allow, and what many, slow and hostile viewers do to the browser and to each other. */
+/**
+ * What the live view's URL and its sockets allow, and what many, slow and hostile viewers do to the browser and to each
+ * other.
+ */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

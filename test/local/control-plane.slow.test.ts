@@ -75,7 +75,8 @@ test("etcd has no port", async () => {
 });
 
 test.each(["kube-apiserver", "etcd"])("after a kill -9, %s is back at the same address with its data", async (name) => {
-  // Fails by a wait that runs out: for another process, or for the data; or when kubectl, at the same address, is refused.
+  // Fails by a wait that runs out: for another process, or for the data; or when kubectl, at the same address, is
+  // refused.
   await kubectl("create", "namespace", `before-${name}`);
   const killed = await processNamed(dataDir, name);
   process.kill(killed.pid, "SIGKILL");

@@ -1,6 +1,7 @@
 /**
- * The folders of src: the area under which results name them, and the risk of a mistake in them, by which fresh ones are drawn. Risk 4:
- * a mistake gives a browser or a secret to the wrong holder. 1: an answer is wrong. The longest folder that fits a file counts.
+ * The folders of src: the area under which results name them, and the risk of a mistake in them, by which fresh ones
+ * are drawn. Risk 4: a mistake gives a browser or a secret to the wrong holder. 1: an answer is wrong. The longest
+ * folder that fits a file counts.
  */
 
 export const areaNames = ["leases", "agent", "controllers", "http", "services", "secrets", "rules", "local"] as const;

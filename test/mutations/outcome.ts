@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** `files`: the test file that noticed it, or those that come to no end with it and do so without. `test`: the one that failed. */
+/**
+ * `files`: the test file that noticed it, or those that come to no end with it and do so without. `test`: the one that
+ * failed.
+ */
 const Noticed = z.object({
   found: z.enum(["unit", "integration"]),
   files: z.array(z.string()),
@@ -8,7 +11,9 @@ const Noticed = z.object({
   error: z.string(),
 });
 
-/** `unsteady`: only tests failed that fail without it, too; `tests` are these. `time is over`: and it is so without it. */
+/**
+ * `unsteady`: only tests failed that fail without it, too; `tests` are these. `time is over`: and it is so without it.
+ */
 const Unnoticed = z.object({
   found: z.literal("no"),
   why: z.enum(["no test fits", "tests pass", "unsteady", "time is over"]),

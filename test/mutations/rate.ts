@@ -4,7 +4,10 @@ type Rate = { share: number; low: number; high: number };
 /** Standard deviations that leave out 2.5 % at each side. */
 const z = 1.96;
 
-/** The share with its 95 % Wilson interval, which holds for small samples and shares near 0 and 1, too. `of` must be above 0. */
+/**
+ * The share with its 95 % Wilson interval, which holds for small samples and shares near 0 and 1, too. `of` must be
+ * above 0.
+ */
 export const rateOf = (part: number, of: number): Rate => {
   const share = part / of;
   const scale = 1 + z ** 2 / of;

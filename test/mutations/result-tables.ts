@@ -30,7 +30,10 @@ const counts = (of: readonly Result[]) => {
 const found = (of: readonly Result[]): number => of.filter(({ outcome }) => outcome.found !== "no").length;
 const answered = (of: readonly Result[]): number => of.filter(({ outcome }) => isAnswer(outcome)).length;
 
-/** One row for each area and one for all. What came to no answer counts in no rate. `isSample`: whether the rate is one of a larger whole. */
+/**
+ * One row for each area and one for all. What came to no answer counts in no rate. `isSample`: whether the rate is one
+ * of a larger whole.
+ */
 export const tableByArea = (results: readonly Result[], { isSample }: { isSample: boolean }): string => {
   const rows = rowsOf(results).map(({ name, of }) => {
     const { unit, integration, unnoticed, unanswered } = counts(of);

@@ -17,7 +17,10 @@ type MutationRun<Tried extends Mutation> = {
 const durationText = (seconds: number): string =>
   seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 
-/** Tries each mutation in a copy of the tree; as many copies as are tried at once. When the signal aborts, it ends with what there is. */
+/**
+ * Tries each mutation in a copy of the tree; as many copies as are tried at once. When the signal aborts, it ends with
+ * what there is.
+ */
 export const runMutations = async <Tried extends Mutation>(
   mutations: readonly Tried[],
   { atOnce, stepsOf, onResult, say, signal: stop }: MutationRun<Tried>,

@@ -52,7 +52,8 @@ const failedIn = ({ name, status, message = "", assertionResults }: FileReport, 
       name: fullName,
       error: firstLine(failureMessages?.[0] ?? message),
     }));
-  // A file that fails during its own set-up has no failed test. One that vitest broke off, since another one had failed, says nothing.
+  // A file that fails during its own set-up has no failed test. One that vitest broke off, since another one had
+  // failed, says nothing.
   if (failed.length === 0 && status === "failed" && message !== "")
     return [{ file, name: "(the file itself)", error: firstLine(message) }];
   return failed;

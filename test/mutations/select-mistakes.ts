@@ -6,8 +6,8 @@ import type { KeptMistake } from "./mutation.ts";
 import type { KeptOptions } from "./options.ts";
 
 /**
- * The kept mistakes that a command line asks for, in their order: with `--left` none that came to an answer; a sample is of those that a test
- * notices. Throws a `UsageError` for a name that is not known.
+ * The kept mistakes that a command line asks for, in their order: with `--left` none that came to an answer; a sample
+ * is of those that a test notices. Throws a `UsageError` for a name that is not known.
  */
 export const selectMistakes = (
   { area, only, left, sample, seed }: Pick<KeptOptions, "area" | "only" | "left" | "sample" | "seed">,

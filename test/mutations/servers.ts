@@ -1,6 +1,7 @@
 /**
- * The servers that tests of one copy of the tree share: etcd, kube-apiserver and Redis, started by the product without mistakes. A start
- * takes longer than many a test, so they serve one run after the other, as they serve all files of `npm test`.
+ * The servers that tests of one copy of the tree share: etcd, kube-apiserver and Redis, started by the product without
+ * mistakes. A start takes longer than many a test, so they serve one run after the other, as they serve all files of
+ * `npm test`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Runs that are kept in `.browserpool/mutations`: what was tried, and what came of it. A run that was ended goes on from there. */
+/**
+ * Runs that are kept in `.browserpool/mutations`: what was tried, and what came of it. A run that was ended goes on
+ * from there.
+ */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Copies of the project's tree, in which mistakes are made and tests run: the tree that people work in stays as it is, and several
- * mistakes can be tried at once. A copy has what git knows and would know, and shares `node_modules`.
+ * Copies of the project's tree, in which mistakes are made and tests run: the tree that people work in stays as it is,
+ * and several mistakes can be tried at once. A copy has what git knows and would know, and shares `node_modules`.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";

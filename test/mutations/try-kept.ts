@@ -26,7 +26,10 @@ const missedIn = (results: readonly Result[]): KeptMistake[] => {
   return keptMistakes.filter(({ name, mayStay }) => missed.has(name) && mayStay === undefined);
 };
 
-/** Tries kept mistakes, each with the test that noticed it, and with the others that fit when that one does not. Returns the exit code. */
+/**
+ * Tries kept mistakes, each with the test that noticed it, and with the others that fit when that one does not. Returns
+ * the exit code.
+ */
 export const tryKept = async (options: KeptOptions, console: Console): Promise<number> => {
   const { say } = console;
   const knownOf = knownOutcomes(await readRun(path));

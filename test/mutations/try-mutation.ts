@@ -6,7 +6,10 @@ import { type FailedTest, runTests, type TestsEnd } from "./run-tests.ts";
 import type { Servers } from "./servers.ts";
 import type { Tree } from "./tree.ts";
 
-/** Test files that run one after the other in one process of vitest: unit tests alone, or none. `seconds`: what they take, where that is known. */
+/**
+ * Test files that run one after the other in one process of vitest: unit tests alone, or none. `seconds`: what they
+ * take, where that is known.
+ */
 export type Step = { files: readonly string[]; seconds?: number };
 
 type Attempt = { steps: readonly Step[]; tree: Tree; servers: Servers; signal: AbortSignal };
@@ -38,10 +41,16 @@ const isTimeOut = ({ error }: FailedTest): boolean => /timed out/i.test(error);
 
 type Try = { run: (step: Step) => Promise<TestsEnd>; servers: Servers };
 
-/** Why files fail: by the mutation, by what an earlier run has left on the servers (even one of the same files), or in any case. */
+/**
+ * Why files fail: by the mutation, by what an earlier run has left on the servers (even one of the same files), or in
+ * any case.
+ */
 type Cause = "mutation" | "servers" | "unsteady";
 
-/** Runs the files without the mutation: the mutation is the cause when they pass. Else they run once more, on other servers. */
+/**
+ * Runs the files without the mutation: the mutation is the cause when they pass. Else they run once more, on other
+ * servers.
+ */
 const causeWithout = async (step: Step, { run, servers }: Try): Promise<Cause> => {
   const passes = async (): Promise<boolean> => {
     const end = await run(step);
@@ -64,7 +73,10 @@ const tryLate = async (step: Step, { plain }: Tries): Promise<Tried> => {
   return { found: sizeOf(step), files: [...step.files], test: "(all of them)", error: "came to no end" };
 };
 
-/** Real servers on a loaded machine: only what passes without the mutation tells of it. Of unit tests that goes for time-outs alone. */
+/**
+ * Real servers on a loaded machine: only what passes without the mutation tells of it. Of unit tests that goes for
+ * time-outs alone.
+ */
 const causeOf = async (
   end: TestsEnd,
   { step, failed, plain }: { step: Step; failed: FailedTest; plain: Try },

@@ -18,7 +18,10 @@ const fixedSeed = 1;
 /** Operations by which the run would take away its own key. */
 const excluded = ["deleteApiKey", "rotateApiKey", "updateApiKey"];
 
-/** One caller sends all that it can here, wrong keys among it: the bounds of callers (LIMIT-13, LIMIT-19) are shown elsewhere. */
+/**
+ * One caller sends all that it can here, wrong keys among it: the bounds of callers (LIMIT-13, LIMIT-19) are shown
+ * elsewhere.
+ */
 const unbounded = "1000000000";
 const withoutBounds = {
   BROWSERPOOL_FAILED_ATTEMPTS_PER_MINUTE: unbounded,
@@ -51,8 +54,8 @@ const showWarnings = async (dataDir: string): Promise<void> => {
 };
 
 /**
- * Runs one seed on a service of its own. A new seed finds now and then a rule of the service that neither the document nor the list has:
- * no fault of the change that it is tried on, so it is told apart.
+ * Runs one seed on a service of its own. A new seed finds now and then a rule of the service that neither the document
+ * nor the list has: no fault of the change that it is tried on, so it is told apart.
  */
 const runSeed = async (program: string, seed: number, { seconds }: Options, signal: AbortSignal): Promise<Outcome> => {
   console.log(`\nseed ${seed}: once more by npm run test:openapi -- --seed ${seed}`);

@@ -1,4 +1,6 @@
-/** Processes that start while Kubernetes and Redis are away: they wait, report that they are not ready, and continue. */
+/**
+ * Processes that start while Kubernetes and Redis are away: they wait, report that they are not ready, and continue.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApi } from "../../src/cmd/api.ts";
 import { startOperator } from "../../src/cmd/operator.ts";

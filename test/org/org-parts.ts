@@ -26,7 +26,10 @@ export type OrgParts = Replica & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** An organization of its own on the shared control plane: a system namespace and a default project. `settings`: further ones. */
+/**
+ * An organization of its own on the shared control plane: a system namespace and a default project. `settings`: further
+ * ones.
+ */
 export const startOrg = async (settings: Record<string, string> = {}): Promise<OrgParts> => {
   const { kubeconfigPath, redisUrl } = await sharedServers();
   const kube = connectKube({ kubeconfigPath });

@@ -220,7 +220,9 @@ test("the largest archive that an agent packs is the largest that is saved", () 
 
 const addresses = createAddresses();
 
-/** Something that answers as an agent with the pod's key. `said`: what it says of the archive, where that is not true. */
+/**
+ * Something that answers as an agent with the pod's key. `said`: what it says of the archive, where that is not true.
+ */
 const packedAgent = async (
   profile: Profile,
   archive: Buffer,

@@ -1,4 +1,6 @@
-/** An operator with project objects, on a real API server: what it keeps in projects, and what waits for these objects. */
+/**
+ * An operator with project objects, on a real API server: what it keeps in projects, and what waits for these objects.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import type { KubeObject } from "../../src/platform/kube/objects.ts";

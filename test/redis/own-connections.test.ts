@@ -19,7 +19,8 @@ afterAll(async () => {
 const numberIn = (line: string, field: string): number =>
   Number(new RegExp(` ${field}=(\\d+)`).exec(line)?.[1] ?? Number.NaN);
 
-// The client library would drop what comes on other channels once the last pool's channel is left, ten minutes after its last caller.
+// The client library would drop what comes on other channels once the last pool's channel is left, ten minutes after
+// its last caller.
 test("the channels of pools have a connection that has no other ones", async () => {
   const { id } = await filledPool(stack.kernel);
   await stack.kernel.browserPools.acquire(id, {});

@@ -63,7 +63,8 @@ test("callers that wait while the replica takes over get their browsers in order
     const port = await masterPort();
     return port !== before && port;
   });
-  // Writes that still reach the old master are lost, as with any asynchronous replication; the operator's audit repairs that.
+  // Writes that still reach the old master are lost, as with any asynchronous replication; the operator's audit repairs
+  // that.
   await eventually("commands go there", async () =>
     (await flow.parts.redis.info("server").catch(() => "")).includes(`tcp_port:${after}\r`),
   );

@@ -1,4 +1,7 @@
-/** Calls of the scripts that keep no leases, whose caller has lost what it had, or that come twice: what another has stays as it is. */
+/**
+ * Calls of the scripts that keep no leases, whose caller has lost what it had, or that come twice: what another has
+ * stays as it is.
+ */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { newId } from "../../src/core/objects/new-id.ts";

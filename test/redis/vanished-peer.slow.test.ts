@@ -1,6 +1,6 @@
 /**
- * A connection whose other end has vanished without a word: nothing comes back, and nobody closes it. In a network namespace, whose
- * loopback goes down.
+ * A connection whose other end has vanished without a word: nothing comes back, and nobody closes it. In a network
+ * namespace, whose loopback goes down.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -7,9 +7,9 @@ import { checkLinearizable } from "./linearizability/check-linearizable.ts";
 type HistoryFindings = { findings: Finding[]; undecided: number };
 
 /**
- * What can be said of a history that broke off: that a safety check was violated before. Limits of time say nothing there, and
- * neither does the search for an order of operations that have no end. What is later than the last word of an agent is left out: what
- * agents did then was not read any more.
+ * What can be said of a history that broke off: that a safety check was violated before. Limits of time say nothing
+ * there, and neither does the search for an order of operations that have no end. What is later than the last word of
+ * an agent is left out: what agents did then was not read any more.
  */
 export const checkBrokenOff = (events: HistoryEvent[]): Finding[] => {
   const toldMs = events.reduce((latest, { kind, at }) => (kind === "agent" ? Math.max(latest, at) : latest), 0);

@@ -1,4 +1,6 @@
-/** A look at everything that is left of a history's pools, past the service: Redis' keys and the API server's objects. */
+/**
+ * A look at everything that is left of a history's pools, past the service: Redis' keys and the API server's objects.
+ */
 
 import { parseEndedLease } from "../../src/core/leases/lease-store.ts";
 import { type PoolPart, poolKey } from "../../src/core/leases/pool-keys.ts";
@@ -69,7 +71,10 @@ const unrest = ({ name, size, browsers, leases, waiters, pods }: FinalPool, stat
   return `${name} of size ${size}: ${rest.map(([what, count]) => `${what} ${count}`).join(", ")}`;
 };
 
-/** Every pool, and pods of pools that are gone, which are not at rest; empty: all is. Throws while something can't be read. */
+/**
+ * Every pool, and pods of pools that are gone, which are not at rest; empty: all is. Throws while something can't be
+ * read.
+ */
 export const findUnrest = async (known: Pool[], topology: Topology): Promise<string[]> => {
   const { kube, namespace } = topology;
   const [states, beside, objects, pods] = await Promise.all([

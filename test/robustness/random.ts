@@ -1,4 +1,6 @@
-/** Chance from a seed: the same seed and the same questions in the same order give the same answers. Never for secrets. */
+/**
+ * Chance from a seed: the same seed and the same questions in the same order give the same answers. Never for secrets.
+ */
 import { createHash } from "node:crypto";
 import { seededRandom } from "../support/seeded-random.ts";
 

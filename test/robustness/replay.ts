@@ -8,8 +8,8 @@ import { timelineOf } from "./timeline.ts";
 const shown = 20;
 
 /**
- * Checks a history that was kept, and writes a timeline of what was found beside it. Returns the exit code: 1 when anything was
- * found.
+ * Checks a history that was kept, and writes a timeline of what was found beside it. Returns the exit code: 1 when
+ * anything was found.
  */
 export const replayHistory = async (file: string, say: (text: string) => void): Promise<number> => {
   const events = await readHistory(file);

@@ -1,4 +1,7 @@
-/** Histories one after the other on one topology, each checked when it is over; what is found is kept with all that proves it. */
+/**
+ * Histories one after the other on one topology, each checked when it is over; what is found is kept with all that
+ * proves it.
+ */
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkBrokenOff, checkWholeHistory } from "./check-whole-history.ts";
@@ -70,8 +73,8 @@ const keep = async (result: HistoryResult, { file, events, topology, keepFolder 
 };
 
 /**
- * A part of the run itself failed: something could not be started, a fault not be caused, a history not be ended. What that
- * history holds is kept, and `result` has the violations of safety checks in it.
+ * A part of the run itself failed: something could not be started, a fault not be caused, a history not be ended. What
+ * that history holds is kept, and `result` has the violations of safety checks in it.
  */
 export class BrokenOff extends Error {
   override name = "BrokenOff";
@@ -138,8 +141,8 @@ const runOnOne = async (
 };
 
 /**
- * Runs them all; rejects when a part of the run itself fails, with a `BrokenOff` when it fails within a history. The samples of
- * all histories are looked at together in the end.
+ * Runs them all; rejects when a part of the run itself fails, with a `BrokenOff` when it fails within a history. The
+ * samples of all histories are looked at together in the end.
  */
 export const runHistories = async (requests: HistoryRequest[], options: RunOptions): Promise<RunResults> => {
   const results: HistoryResult[] = [];

@@ -35,8 +35,8 @@ const afterFaultsMs = [3000, 3000, 14_000];
 const restWithinMs = 30_000;
 
 /**
- * How long the end of a history waits for that, ms. `comes-to-rest` finds what is later than it must be; what is read after
- * this long time is lost, not late.
+ * How long the end of a history waits for that, ms. `comes-to-rest` finds what is later than it must be; what is read
+ * after this long time is lost, not late.
  */
 const settledWithinMs = 120_000;
 const lookEveryMs = 250;

@@ -1,6 +1,7 @@
 /**
- * What a history is made of, drawn from its seed: its pools, the number of its clients, and the faults with their times. The same
- * seed and options give the same plan. What then happens differs from run to run by the machine's own timing.
+ * What a history is made of, drawn from its seed: its pools, the number of its clients, and the faults with their
+ * times. The same seed and options give the same plan. What then happens differs from run to run by the machine's own
+ * timing.
  */
 import { allFaults, type FaultName } from "./faults/all-faults.ts";
 import type { Random } from "./random.ts";

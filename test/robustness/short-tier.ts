@@ -5,8 +5,8 @@ import { randomOf } from "./random.ts";
 import type { HistoryRequest } from "./run-histories.ts";
 
 /**
- * Seeds that never change, so that a failure is a change of the product; the fresh ones look for what these don't find. Chosen so
- * that every kind of fault of each history begins within its load, which a test holds them to.
+ * Seeds that never change, so that a failure is a change of the product; the fresh ones look for what these don't find.
+ * Chosen so that every kind of fault of each history begins within its load, which a test holds them to.
  */
 const fixedSeeds = [320, 298, 253, 255];
 /** Beside the one of `withReplicas`. */

@@ -1,4 +1,6 @@
-/** `npm test`, `npm run test:all` and `npm run test:watch`: argv → the files that run → vitest, whose exit code it is. */
+/**
+ * `npm test`, `npm run test:all` and `npm run test:watch`: argv → the files that run → vitest, whose exit code it is.
+ */
 import { parseCLI, startVitest } from "vitest/node";
 import { UsageError } from "../support/command-line.ts";
 import { type Options, readOptions, type Selection, usage } from "./options.ts";

@@ -45,7 +45,10 @@ type Values = {
       : string;
 };
 
-/** Tells our own options, paths and vitest's options apart. An option of vitest has its value behind `=`, or is `-t NAME`. */
+/**
+ * Tells our own options, paths and vitest's options apart. An option of vitest has its value behind `=`, or is `-t
+ * NAME`.
+ */
 const split = (argv: string[]): { values: Values; paths: string[]; vitest: string[] } => {
   const paths: string[] = [];
   const vitest: string[] = [];

@@ -1,4 +1,7 @@
-/** Which tests load a file, found out from imports: of unit tests, of what integration tests import, and of the programs that they start. */
+/**
+ * Which tests load a file, found out from imports: of unit tests, of what integration tests import, and of the programs
+ * that they start.
+ */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { UsageError } from "../support/command-line.ts";

@@ -9,7 +9,10 @@ import { createSandbox, type Sandbox } from "./sandbox.ts";
 
 let sandbox: Sandbox;
 
-/** Notes each call, and runs the policy as Debian's tools do before they start a service. `fail` makes one installation fail. */
+/**
+ * Notes each call, and runs the policy as Debian's tools do before they start a service. `fail` makes one installation
+ * fail.
+ */
 const fakeApt = `echo "apt-get $* ($DEBIAN_FRONTEND)" >>"$SANDBOX/calls"
 case "$*" in *install*)
   if [ -e "$SANDBOX/fail" ]; then rm "$SANDBOX/fail"; echo "E: Unable to locate package redis-server"; exit 100; fi

@@ -17,8 +17,8 @@ const lockOf = (version: string): string =>
   });
 
 /**
- * An npm that installs what the lock file asks for by writing the files that the real one leaves. The Node package gets its
- * program only from `npm rebuild node`, as where settings forbid install scripts.
+ * An npm that installs what the lock file asks for by writing the files that the real one leaves. The Node package gets
+ * its program only from `npm rebuild node`, as where settings forbid install scripts.
  */
 const fakeNpm = `echo "$1" >>"$SANDBOX/calls"
 if [ -e "$SANDBOX/fail" ]; then echo "npm error no network"; exit 1; fi

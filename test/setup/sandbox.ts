@@ -31,8 +31,8 @@ type SetupRun = { child: ChildProcess; stderr: () => string; ended: Promise<Setu
 type SetupResult = { code: number | null; output: string };
 
 /**
- * A machine of its own for one set-up: an empty home folder and cache, and a PATH that has only what the test puts there.
- * Downloads are off; a test that needs them sets its own mirror.
+ * A machine of its own for one set-up: an empty home folder and cache, and a PATH that has only what the test puts
+ * there. Downloads are off; a test that needs them sets its own mirror.
  */
 export const createSandbox = () => {
   const folder = mkdtempSync(join(tmpdir(), "setup-test-"));
@@ -104,8 +104,8 @@ export const createSandbox = () => {
 export type Sandbox = ReturnType<typeof createSandbox>;
 
 /**
- * Puts a go command on PATH that notes each call in `calls` and "builds" an empty program. A file `fail-<name>` makes the
- * build of that program fail; a file `hold` blocks builds until it is removed.
+ * Puts a go command on PATH that notes each call in `calls` and "builds" an empty program. A file `fail-<name>` makes
+ * the build of that program fail; a file `hold` blocks builds until it is removed.
  */
 export const fakeGo = (sandbox: Sandbox, version = "go1.26.8", path = join(sandbox.bin, "go")): string =>
   sandbox.script(

@@ -1,6 +1,6 @@
 /**
- * How often a pool's status is written while its browsers are leased and released: with many browsers, the counts differ
- * every time.
+ * How often a pool's status is written while its browsers are leased and released: with many browsers, the counts
+ * differ every time.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";

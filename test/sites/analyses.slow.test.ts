@@ -1,4 +1,6 @@
-/** Analyses over HTTP, of the sites of a small internet, by real browsers and proxies. Which sites get what: internet/. */
+/**
+ * Analyses over HTTP, of the sites of a small internet, by real browsers and proxies. Which sites get what: internet/.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserKind } from "../../src/core/model/browsers/browser.ts";
 import { analysisName, siteAnalysisKind } from "../../src/features/sites/analyses/site-analysis.ts";

@@ -1,4 +1,6 @@
-/** A hostile page can't keep the process busy by the patterns of rules (src/features/sites/judge/pattern.ts says why). */
+/**
+ * A hostile page can't keep the process busy by the patterns of rules (src/features/sites/judge/pattern.ts says why).
+ */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** Lookups over HTTP, in local mode as users run it: knowledge comes as YAML, and its recommendations reach the page. */
+/**
+ * Lookups over HTTP, in local mode as users run it: knowledge comes as YAML, and its recommendations reach the page.
+ */
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";

@@ -1,4 +1,7 @@
-/** Knowledge that grows by use: sessions with consent add what their first navigation reached. Local mode, real browsers, a small internet. */
+/**
+ * Knowledge that grows by use: sessions with consent add what their first navigation reached. Local mode, real
+ * browsers, a small internet.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";

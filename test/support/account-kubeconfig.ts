@@ -9,8 +9,8 @@ type Kubeconfig = {
 };
 
 /**
- * Writes the kubeconfig of a ServiceAccount to `path`, with a token like those of its pods. `adminPath`: a kubeconfig that
- * may request the token.
+ * Writes the kubeconfig of a ServiceAccount to `path`, with a token like those of its pods. `adminPath`: a kubeconfig
+ * that may request the token.
  */
 export const writeAccountKubeconfig = async (
   path: string,

@@ -61,7 +61,10 @@ export type TestAgent = {
   termination(): Termination | undefined;
 };
 
-/** `archives`: those that the setup names. `user`: the number of the user, and of the group, that runs it; left out, this one. */
+/**
+ * `archives`: those that the setup names. `user`: the number of the user, and of the group, that runs it; left out,
+ * this one.
+ */
 export type StartOptions = {
   user?: number;
   /** Where it listens; left out, an address of loopback that no other test has. */
@@ -75,7 +78,10 @@ export type StartOptions = {
 };
 
 export type TestAgents = {
-  /** Starts an agent as a local kubelet does. `ready: false` does not wait for its browser. `setup`: sent to it as an operator does. */
+  /**
+   * Starts an agent as a local kubelet does. `ready: false` does not wait for its browser. `setup`: sent to it as an
+   * operator does.
+   */
   start(browser?: Partial<BrowserConfig>, more?: StartOptions): Promise<TestAgent>;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -205,7 +211,10 @@ const describeAgent = (
 
 const defaults: BrowserConfig = { headless: true, kiosk_mode: false, viewport: { width: 800, height: 600 } };
 
-/** Whether an agent gets policies that Chromium reads in /etc/chromium, as in its pod. Authorities of proxies are policies. */
+/**
+ * Whether an agent gets policies that Chromium reads in /etc/chromium, as in its pod. Authorities of proxies are
+ * policies.
+ */
 const hasPolicies = ({ setup, env }: StartOptions): boolean =>
   env?.BROWSERPOOL_OWN_PORTS === undefined &&
   (setup?.policy !== undefined || setup?.network?.proxies?.some((one) => one.ca_bundle) === true);

@@ -4,7 +4,10 @@ import Kernel from "@onkernel/sdk";
 export type Clients = {
   /** The public SDK with the organization's key. */
   kernel: Kernel;
-  /** A request with the organization's key; `body` is sent as JSON, a form as a form. As the SDK does, repeats it twice if the answer is 503. */
+  /**
+   * A request with the organization's key; `body` is sent as JSON, a form as a form. As the SDK does, repeats it twice
+   * if the answer is 503.
+   */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 };
 

@@ -18,10 +18,16 @@ const manifests = readFileSync(join(root, "manifests/install.yaml"), "utf8");
 
 const rights = /^(ServiceAccount|(Cluster)?Role(Binding)?|ValidatingAdmissionPolicy(Binding)?)$/;
 
-/** The objects of every project, without the labels of Pod Security, which does not apply to the processes of these tests. */
+/**
+ * The objects of every project, without the labels of Pod Security, which does not apply to the processes of these
+ * tests.
+ */
 export const projectObjects = (): ProjectObject[] => embeddedObjects(manifests).projectObjects;
 
-/** The image of browsers, which the admission policies know, and the security of the chart's pod template, which they require. */
+/**
+ * The image of browsers, which the admission policies know, and the security of the chart's pod template, which they
+ * require.
+ */
 export const browserPods = (): { image: string; template: object } => {
   const [pod] = embeddedObjects(manifests).pods;
   const container = pod?.spec?.containers[0];

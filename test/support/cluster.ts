@@ -1,4 +1,7 @@
-/** The service as it runs in a cluster: a control plane, Redis and a node, with each api and operator in its own process. */
+/**
+ * The service as it runs in a cluster: a control plane, Redis and a node, with each api and operator in its own
+ * process.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";

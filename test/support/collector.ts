@@ -6,7 +6,9 @@ import { freePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { type RestartableProgram, startProgram } from "./restartable-program.ts";
 
-/** A log record as the collector printed it: `fields` by their names there, attributes of record and resource by theirs. */
+/**
+ * A log record as the collector printed it: `fields` by their names there, attributes of record and resource by theirs.
+ */
 type ReceivedRecord = {
   fields: Record<string, string>;
   attributes: Record<string, string>;

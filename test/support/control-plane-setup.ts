@@ -1,6 +1,7 @@
 /**
- * What the tests of a run share: one control plane and one Redis, and for each worker an installation. Each is started when the first test
- * requests it, so a run of pure tests starts nothing. Tests run in other processes and ask over a socket (`control-plane.ts`).
+ * What the tests of a run share: one control plane and one Redis, and for each worker an installation. Each is started
+ * when the first test requests it, so a run of pure tests starts nothing. Tests run in other processes and ask over a
+ * socket (`control-plane.ts`).
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -30,7 +31,10 @@ export type SetupAnswers = {
   "/installation": Installation;
 };
 
-/** What runs already and is used instead: runs one after the other in copies of the tree share it (test/mutations/servers.ts). */
+/**
+ * What runs already and is used instead: runs one after the other in copies of the tree share it
+ * (test/mutations/servers.ts).
+ */
 export type GivenServers = { servers: SharedServers; controlPlaneData: string };
 
 const readGiven = ({ TEST_SERVERS: text }: NodeJS.ProcessEnv): GivenServers | undefined =>
@@ -38,7 +42,10 @@ const readGiven = ({ TEST_SERVERS: text }: NodeJS.ProcessEnv): GivenServers | un
 
 type Running = { servers: SharedServers; stop(): Promise<void> };
 
-/** Resolves when every kind is served, and a creation takes no longer than later ones: users of the servers wait for neither. */
+/**
+ * Resolves when every kind is served, and a creation takes no longer than later ones: users of the servers wait for
+ * neither.
+ */
 const establishCrds = async (kubeconfigPath: string): Promise<void> => {
   const kube = connectKube({ kubeconfigPath });
   try {
@@ -64,8 +71,8 @@ export const startServers = async (dataDir: string): Promise<Running> => {
 };
 
 /**
- * Leaves in a folder what a control plane has that was started once, with the CRDs established and settled. A start on a copy of
- * it has nothing to make anew and nothing to wait for.
+ * Leaves in a folder what a control plane has that was started once, with the CRDs established and settled. A start on
+ * a copy of it has nothing to make anew and nothing to wait for.
  */
 export const makeControlPlaneData = async (dataDir: string): Promise<string> => {
   const log = createLogger("warn", "test");

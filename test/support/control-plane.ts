@@ -32,12 +32,14 @@ const ask = <Path extends keyof SetupAnswers>(path: Path, worker = ""): Promise<
 /** Real etcd, kube-apiserver and redis-server; the first call of a run starts them, which takes some seconds. */
 export const sharedServers = (): Promise<SharedServers> => ask("/servers");
 
-/** The running local mode of this worker: the first call of a worker starts it. Tests use a project of their own in it. */
+/**
+ * The running local mode of this worker: the first call of a worker starts it. Tests use a project of their own in it.
+ */
 export const sharedInstallation = (): Promise<Installation> => ask("/installation", process.env.VITEST_POOL_ID);
 
 /**
- * Makes `dataDir` that of a control plane which ran before and has the CRDs of `crds/`: its next start is quicker than a first one.
- * Outside of vitest it stays as it is.
+ * Makes `dataDir` that of a control plane which ran before and has the CRDs of `crds/`: its next start is quicker than
+ * a first one. Outside of vitest it stays as it is.
  */
 export const prepareDataDir = async (dataDir: string): Promise<void> => {
   if (!process.env.VITEST) return;
@@ -46,7 +48,9 @@ export const prepareDataDir = async (dataDir: string): Promise<void> => {
 
 type TestNamespace = { name: string; projectId: string };
 
-/** Makes a new project with its namespace. Nothing removes namespaces: the whole control plane is removed after the run. */
+/**
+ * Makes a new project with its namespace. Nothing removes namespaces: the whole control plane is removed after the run.
+ */
 export const testNamespace = async (kube: Kube): Promise<TestNamespace> => {
   const projectId = newId();
   const name = `test-${projectId}`;

@@ -5,7 +5,10 @@ import { UsageError } from "./command-line.ts";
 /** One of so many; the same seed draws the same ones. */
 export type Draw = { oneOf: number; seed: string };
 
-/** What the two options of a command line say, each with the name that it has there. Throws a `UsageError` when they can't be meant. */
+/**
+ * What the two options of a command line say, each with the name that it has there. Throws a `UsageError` when they
+ * can't be meant.
+ */
 export const readDraw = (
   [oneOfName, oneOf]: [name: string, value: string | undefined],
   [seedName, seed]: [name: string, value: string | undefined],
@@ -17,7 +20,10 @@ export const readDraw = (
   return { oneOf: Number(oneOf), seed };
 };
 
-/** One of so many, and at least one of any; which ones does not depend on where the tree lies, nor on the order of the files. */
+/**
+ * One of so many, and at least one of any; which ones does not depend on where the tree lies, nor on the order of the
+ * files.
+ */
 export const drawn = (files: readonly string[], { oneOf, seed }: Draw): string[] => {
   const lotOf = (file: string): string => createHash("sha256").update(`${seed} ${file}`).digest("hex");
   const byLot = files.toSorted((a, b) => (lotOf(a) < lotOf(b) ? -1 : 1));

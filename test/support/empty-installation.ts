@@ -93,7 +93,10 @@ const deleteApiKeys = async (kube: Kube): Promise<void> => {
   await Promise.all(made.map(({ metadata }) => kube.delete(secrets, metadata)));
 };
 
-/** Removes everything that was made in the organization since it began: its projects and what is in them, API keys, sites and caps. */
+/**
+ * Removes everything that was made in the organization since it began: its projects and what is in them, API keys,
+ * sites and caps.
+ */
 export const emptyInstallation = async (emptied: Emptied): Promise<void> => {
   const { kube, kernelOf } = emptied;
   await endBrowsers(emptied);

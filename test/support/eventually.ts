@@ -9,8 +9,8 @@ export const explainWith = (more = nothing): void => {
 };
 
 /**
- * Calls the check every 50 ms until it returns neither undefined nor false. Fails after `withinMs`, 30 s by default, with the
- * text `what`. A function as `what` is called only at the failure, so that it can describe the last state.
+ * Calls the check every 50 ms until it returns neither undefined nor false. Fails after `withinMs`, 30 s by default,
+ * with the text `what`. A function as `what` is called only at the failure, so that it can describe the last state.
  */
 export const eventually = async <T>(
   what: string | (() => string),

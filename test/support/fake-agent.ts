@@ -1,6 +1,6 @@
 /**
- * Replaces the agent in tests of the local kubelet: the smallest program that behaves like an agent towards the node. Its
- * first argument selects its behaviour. It answers `/readyz` and `/env` at the address in its variables.
+ * Replaces the agent in tests of the local kubelet: the smallest program that behaves like an agent towards the node.
+ * Its first argument selects its behaviour. It answers `/readyz` and `/env` at the address in its variables.
  */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

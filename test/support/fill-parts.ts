@@ -53,8 +53,8 @@ const valueIn = async (frames: Frame[], selector: string): Promise<string | unde
 };
 
 /**
- * A program that starts Chromium with site isolation, as Chromium with a window has it. Without it the headless shell renders
- * frames of other sites in the page's process.
+ * A program that starts Chromium with site isolation, as Chromium with a window has it. Without it the headless shell
+ * renders frames of other sites in the page's process.
  */
 const isolatingChromium = async (parts: AsyncDisposableStack): Promise<string> => {
   const chromium = locatePrograms()["chromium-headless-shell"];
@@ -92,8 +92,8 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
       const found = await read(page.frames());
       if (found !== undefined) return found;
     }
-    // Puppeteer can miss frames of other processes that appear while it is connected. A new connection learns of all of them,
-    // but of those inside such frames a moment after the page.
+    // Puppeteer can miss frames of other processes that appear while it is connected. A new connection learns of all of
+    // them, but of those inside such frames a moment after the page.
     let failure: unknown;
     const told = () => `${what} in a frame of ${page.url()}${failure ? ` (${failure})` : ""}`;
     return eventually(told, async () => {
@@ -146,7 +146,8 @@ export const startFillParts = async (settings: Partial<BrowserConfig> = {}): Pro
       const { targetId: blank } = await cdp.send("Target.createTarget", { url: "about:blank" });
       await eventually("the tabs are closed", async () => {
         const old = (await tabs()).filter((targetId) => targetId !== blank);
-        // Repeated, because a tab that is just leaving its page may ignore the call. A tab that is already closed is no failure.
+        // Repeated, because a tab that is just leaving its page may ignore the call. A tab that is already closed is no
+        // failure.
         for (const targetId of old) await cdp.send("Target.closeTarget", { targetId }).catch(() => undefined);
         return old.length === 0;
       });

@@ -9,7 +9,10 @@ const pages = join(import.meta.dirname, "../fill/pages");
 const require = createRequire(import.meta.url);
 const text = (path: string): string => readFileSync(path, "utf8");
 
-/** React has no build for browsers without a bundler, so this puts its CommonJS files into one script that sets two globals. */
+/**
+ * React has no build for browsers without a bundler, so this puts its CommonJS files into one script that sets two
+ * globals.
+ */
 const reactScript = (): string => {
   const dom = require.resolve("react-dom/package.json");
   const files = {

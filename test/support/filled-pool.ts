@@ -16,7 +16,8 @@ export const untilAvailable = (kernel: Kernel, idOrName: string, count: number):
   });
 
 /**
- * Resolves when the operator has carried out the newest spec of a pool, and so many of its browsers are idle and have that configuration.
+ * Resolves when the operator has carried out the newest spec of a pool, and so many of its browsers are idle and have
+ * that configuration.
  */
 export const untilFresh = (
   { kube, namespace }: { kube: Kube; namespace: string },

@@ -5,7 +5,10 @@ import type { LeaseParts } from "./lease-parts.ts";
 
 export type HeldSession = { session: string; poolUid: string; jwt: string };
 
-/** A session in Redis alone, with the token of its URLs. `address`: where its browser's agent is, which has the key of `usualPod`. */
+/**
+ * A session in Redis alone, with the token of its URLs. `address`: where its browser's agent is, which has the key of
+ * `usualPod`.
+ */
 export const holdSession = async (
   { parts, signingKey }: { parts: LeaseParts; signingKey: ServiceDeps["signingKey"] },
   { project, address }: { project: string; address?: string },

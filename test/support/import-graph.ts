@@ -8,7 +8,10 @@ const root = join(import.meta.dirname, "../..");
 /** Local mode is everything: what starts it does not count as starting each file of it. */
 const everything = "src/main.ts";
 
-/** What a file names: `values` and `types` it imports, and `programs`, such as `new URL("agent-entry.ts", import.meta.url)`. */
+/**
+ * What a file names: `values` and `types` it imports, and `programs`, such as `new URL("agent-entry.ts",
+ * import.meta.url)`.
+ */
 type Named = { values: string[]; types: string[]; programs: string[] };
 
 const programsIn = (file: string, text: string): string[] =>

@@ -8,8 +8,8 @@ import { nonceIn, proofHeader, proofOf, upgradeTo } from "../../src/core/protoco
 import { websocketAccept } from "./websocket-accept.ts";
 
 /**
- * What it sends as its proof. `none`: nothing. `another-key`: a right proof, by a key that is not the pod's. `replay`: the proof of
- * an earlier answer of the real agent.
+ * What it sends as its proof. `none`: nothing. `another-key`: a right proof, by a key that is not the pod's. `replay`:
+ * the proof of an earlier answer of the real agent.
  */
 export type ImpostorKind = "none" | "another-key" | "replay";
 

@@ -1,4 +1,7 @@
-/** A browser with a small agent in a pool of a real Redis, anew for each test, and what can happen to it before an inspection. */
+/**
+ * A browser with a small agent in a pool of a real Redis, anew for each test, and what can happen to it before an
+ * inspection.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { Grants } from "../../src/core/leases/grants.ts";
 import { type InspectDeps, type InspectResult, inspect } from "../../src/core/leases/inspect.ts";

@@ -55,7 +55,10 @@ export const startLeaseFlow = async (url: string, { checkMs = 600_000 } = {}): P
   };
 };
 
-/** Gets a browser at once, by message after a wait, after a refused lease and during a drain; uses names and idempotent answers. */
+/**
+ * Gets a browser at once, by message after a wait, after a refused lease and during a drain; uses names and idempotent
+ * answers.
+ */
 export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
   const { parts, acquire, release, whenWaiting } = flow;
   const poolUid = newId();

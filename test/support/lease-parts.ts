@@ -23,7 +23,9 @@ import { sendProven } from "./proven-answers.ts";
 
 export const silent = createLogger("silent", "test");
 
-/** `close` ends it like a crash, `cut` breaks its connection, `unsubscribe` ends its subscription without its knowledge. */
+/**
+ * `close` ends it like a crash, `cut` breaks its connection, `unsubscribe` ends its subscription without its knowledge.
+ */
 export type Replica = Grants & { cut(): void; unsubscribe(poolUid: string): Promise<void> };
 
 export type LeaseParts = {
@@ -35,7 +37,9 @@ export type LeaseParts = {
   agents: AgentClient;
   returningBrowsers: ReturningBrowsers;
   abandonedSessions: AbandonedSessions;
-  /** Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`, `beatMs`: as for startGrants. */
+  /**
+   * Grants of another API replica. `url`: another address of Redis; `checkMs`, `keptMs`, `beatMs`: as for startGrants.
+   */
   replica(options?: { url?: string; checkMs?: number; keptMs?: number; beatMs?: number }): Promise<Replica>;
   /** Adds an idle browser to the pool and returns its id. `pod`: its name, by default `usualPod`. */
   addBrowser(poolUid: string, address?: string, configHash?: string, pod?: string): Promise<string>;
@@ -101,9 +105,9 @@ export const startLeaseParts = async (url?: string): Promise<LeaseParts> => {
 };
 
 /**
- * How a small agent answers a bind. `hold`: only after `letGo`; `refuse`: its browser is not healthy; `lie`: as if it had bound;
- * `unauthorized`: it takes nobody's token, for no call.
- * `reset`: an end begins a reset, which lasts until `endReset`.
+ * How a small agent answers a bind. `hold`: only after `letGo`; `refuse`: its browser is not healthy; `lie`: as if it
+ * had bound; `unauthorized`: it takes nobody's token, for no call. `reset`: an end begins a reset, which lasts until
+ * `endReset`.
  */
 export type Behaviour = "ok" | "hold" | "refuse" | "lie" | "reset" | "unauthorized";
 
@@ -125,8 +129,8 @@ export type SmallAgent = {
 };
 
 /**
- * Speaks the lease protocol of src/core/protocol/agent-api.ts with the real fence but without a browser. `key`: proves its answers; by default
- * that of `usualPod`.
+ * Speaks the lease protocol of src/core/protocol/agent-api.ts with the real fence but without a browser. `key`: proves
+ * its answers; by default that of `usualPod`.
  */
 export const startSmallAgent = async (
   behaviour: Behaviour = "ok",

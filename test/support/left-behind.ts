@@ -1,7 +1,7 @@
 /**
- * vitest loads this before each test file: the file gets a temporary folder of its own, and fails when it leaves something in it, or
- * a process that works there. So what one file leaves is not met by the next one, which runs in the same process: clocks and functions
- * that it has replaced are put back.
+ * vitest loads this before each test file: the file gets a temporary folder of its own, and fails when it leaves
+ * something in it, or a process that works there. So what one file leaves is not met by the next one, which runs in the
+ * same process: clocks and functions that it has replaced are put back.
  */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

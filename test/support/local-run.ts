@@ -1,6 +1,7 @@
 /**
- * A small run of local mode, for tests that kill it: locks the data directory, starts what `browserpool local` starts and one
- * pod of the fake agent, and prints "running" when that pod is ready. Arguments: data directory, behaviour of the fake agent.
+ * A small run of local mode, for tests that kill it: locks the data directory, starts what `browserpool local` starts
+ * and one pod of the fake agent, and prints "running" when that pod is ready. Arguments: data directory, behaviour of
+ * the fake agent.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

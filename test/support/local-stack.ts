@@ -1,4 +1,7 @@
-/** A local mode that belongs to one test: for tests that kill it, fill it, or start it with other settings. Others share one (stack.ts). */
+/**
+ * A local mode that belongs to one test: for tests that kill it, fill it, or start it with other settings. Others share
+ * one (stack.ts).
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A site with a login, for what a profile keeps: cookies with and without an expiry, local storage, IndexedDB, a service worker. */
+/**
+ * A site with a login, for what a profile keeps: cookies with and without an expiry, local storage, IndexedDB, a
+ * service worker.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

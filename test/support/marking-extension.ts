@@ -1,8 +1,9 @@
 import { writeZip } from "./zip-writer.ts";
 
 /**
- * The zip of an extension whose content script asks its worker and marks each page with the answer, the extension's name: at the end of the
- * title, and with Chromium's id of the extension in the body's `data-NAME`. `name`: small letters, digits and hyphens.
+ * The zip of an extension whose content script asks its worker and marks each page with the answer, the extension's
+ * name: at the end of the title, and with Chromium's id of the extension in the body's `data-NAME`. `name`: small
+ * letters, digits and hyphens.
  */
 export const markingExtension = (name: string): Buffer =>
   writeZip([

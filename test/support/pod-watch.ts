@@ -11,7 +11,10 @@ export type PodWatch = {
   live(poolUid: string): Pod[];
   /** The largest number of pods of a pool that existed at once and had not ended. */
   most(poolUid: string): number;
-  /** The creation time of each pod of a pool, also of deleted ones, in seconds since the epoch by the API server's clock. */
+  /**
+   * The creation time of each pod of a pool, also of deleted ones, in seconds since the epoch by the API server's
+   * clock.
+   */
   creations(poolUid: string): number[];
   stop(): Promise<void>;
 };

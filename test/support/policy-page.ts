@@ -32,7 +32,9 @@ export const shownPolicies = async (page: Page): Promise<Record<string, ShownPol
   return (await ask(page, shown)) as Record<string, ShownPolicy>;
 };
 
-/** Tries to replace all policies of the browser by Chromium's page for tests. False when the browser does not answer. */
+/**
+ * Tries to replace all policies of the browser by Chromium's page for tests. False when the browser does not answer.
+ */
 export const replacePolicies = async (page: Page, policies: Record<string, unknown>): Promise<boolean> => {
   await page.goto("chrome://policy/test").catch(() => undefined);
   // Without the page for tests, the browser goes on to chrome://policy by itself.

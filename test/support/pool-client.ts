@@ -123,7 +123,10 @@ const statOf = async (pid: string): Promise<{ group: number; commandLine: string
   return { group: Number(group), commandLine: (commandLine ?? "").split("\0") };
 };
 
-/** The main process of a pod's browser: in the group that the agent has recorded, not the script that may have started it. */
+/**
+ * The main process of a pod's browser: in the group that the agent has recorded, not the script that may have started
+ * it.
+ */
 export const browserPid = async (dataDir: string, podUid: string): Promise<number> => {
   const groups = await readFile(join(dataDir, "pods", podUid, "process-groups"), "utf8");
   const group = Number(/^(\d+) /m.exec(groups)?.[1]);

@@ -6,7 +6,10 @@ import type { RedisConnection } from "../../src/platform/redis/connection.ts";
 const hashes = ["pool", "browsers", "requests", "leases", "ended", "configs"] as const;
 const sets = ["idle", "waiters", "ended_at"] as const;
 
-/** Each part by its field, or by its member with the score; without the beats, and without when operators were last told. */
+/**
+ * Each part by its field, or by its member with the score; without the beats, and without when operators were last
+ * told.
+ */
 export type PoolData = Record<(typeof hashes)[number] | (typeof sets)[number], Record<string, string>>;
 
 const pairs = (flat: string[]): Record<string, string> =>

@@ -20,8 +20,8 @@ const isOver = (state: string): boolean => state === "" || state === "Z";
 export const isAlive = async (pid: number): Promise<boolean> => !isOver((await read(`${pid}`)).state);
 
 /**
- * Freezes a process, and resolves when it stands: on a busy machine it goes on for a moment after the signal. A negative id is that of
- * a group, as for `process.kill`; then its leader stands. SIGCONT lets it continue.
+ * Freezes a process, and resolves when it stands: on a busy machine it goes on for a moment after the signal. A
+ * negative id is that of a group, as for `process.kill`; then its leader stands. SIGCONT lets it continue.
  */
 export const freeze = async (pid: number | undefined): Promise<void> => {
   // Number 0 would be the group of the tests.

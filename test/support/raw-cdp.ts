@@ -3,8 +3,8 @@ import { once } from "node:events";
 
 export type RawCdp = {
   /**
-   * Sends one command to the browser, or to the page of `sessionId`. Rejects with the browser's message, or when the socket
-   * closes.
+   * Sends one command to the browser, or to the page of `sessionId`. Rejects with the browser's message, or when the
+   * socket closes.
    */
   send<Result = Record<string, unknown>>(method: string, params?: object, sessionId?: string): Promise<Result>;
   /** Resolves when either side has closed the socket. */

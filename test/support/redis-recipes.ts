@@ -17,8 +17,8 @@ type RecipeValues = {
 };
 
 /**
- * The lines of docs/redis.md under this title, for servers on `localhost`. `%port` stands for the port of the server whose file it is, as
- * in `startRedisServer`.
+ * The lines of docs/redis.md under this title, for servers on `localhost`. `%port` stands for the port of the server
+ * whose file it is, as in `startRedisServer`.
  */
 export const redisRecipe = (title: string, { masterPort, tlsFolder = "" }: RecipeValues = {}): string[] => {
   const block = blocks.find(([first]) => first === `# ${title}`);

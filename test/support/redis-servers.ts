@@ -36,7 +36,10 @@ const anyPort = async (): Promise<number> => {
 export const redisCli = (): string =>
   join(dirname(requiredProgram(locatePrograms(process.env), "redis-server")), "redis-cli");
 
-/** `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: of `admin`. `ca`: `admin` uses TLS. */
+/**
+ * `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: of `admin`. `ca`:
+ * `admin` uses TLS.
+ */
 export const startRedisServer = async (
   config: string[],
   { isSentinel = false, login = {}, ca }: { isSentinel?: boolean; login?: Login; ca?: string } = {},

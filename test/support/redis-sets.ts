@@ -1,4 +1,6 @@
-/** Redis as docs/redis.md sets it up with Sentinel and as a Cluster, on this machine: which servers with which lines. */
+/**
+ * Redis as docs/redis.md sets it up with Sentinel and as a Cluster, on this machine: which servers with which lines.
+ */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { createClusterArguments, recipePasswords, redisRecipe, userRights } from "./redis-recipes.ts";
@@ -9,8 +11,8 @@ const run = promisify(execFile);
 export type StartServer<Server> = (lines: string[], options: { isSentinel: boolean }) => Promise<Server>;
 
 /**
- * `tlsFolder`: holds tls.crt, tls.key and ca.crt for `localhost`; left out, there is no TLS. `password`: of the user `browserpool`.
- * `moreRights`: that it has besides those of docs/redis.md.
+ * `tlsFolder`: holds tls.crt, tls.key and ca.crt for `localhost`; left out, there is no TLS. `password`: of the user
+ * `browserpool`. `moreRights`: that it has besides those of docs/redis.md.
  */
 type RedisSetOptions = { tlsFolder?: string; password: string; moreRights?: string[] };
 

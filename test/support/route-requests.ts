@@ -1,4 +1,7 @@
-/** A request for every route of the API that does what the route is for. The objects that it names are new for each request. */
+/**
+ * A request for every route of the API that does what the route is for. The objects that it names are new for each
+ * request.
+ */
 import type { Route } from "../../src/core/http/route.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { analysisName, siteAnalysisKind } from "../../src/features/sites/analyses/site-analysis.ts";

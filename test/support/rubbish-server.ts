@@ -1,4 +1,7 @@
-/** A TLS server that sends rubbish with its certificate: a client that refuses the certificate sees two errors of one socket. */
+/**
+ * A TLS server that sends rubbish with its certificate: a client that refuses the certificate sees two errors of one
+ * socket.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";

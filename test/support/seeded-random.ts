@@ -1,4 +1,6 @@
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). For random choices of tests, never for secrets. */
+/**
+ * Numbers from 0 to below 1, the same for the same seed (mulberry32). For random choices of tests, never for secrets.
+ */
 export const seededRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

@@ -30,7 +30,10 @@ export type SettingsSite = {
   host: string;
   /** The body of `POST /proxies` for the proxy. */
   proxy: { type: "custom"; protocol: "http"; config: { host: string; port: number } };
-  /** Expects this of a browser, and looks at nothing else. An extension takes a moment to mark a page, so the browser is asked again until then. */
+  /**
+   * Expects this of a browser, and looks at nothing else. An extension takes a moment to mark a page, so the browser is
+   * asked again until then.
+   */
   expect(cdpUrl: string, expected: Partial<Seen>): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };

@@ -22,7 +22,9 @@ type Address = {
 export type Stack = Address &
   Clients &
   AsyncDisposable & {
-    /** For calls that no project's key may make. Without the header of a project, they are about the default project. */
+    /**
+     * For calls that no project's key may make. Without the header of a project, they are about the default project.
+     */
     organization_key: string;
     kube: Kube;
   };
@@ -34,7 +36,10 @@ export type LocalProject = Stack &
     project: string;
   };
 
-/** A service that already runs. When the stack is disposed of, the service stays, without browsers in its default project. */
+/**
+ * A service that already runs. When the stack is disposed of, the service stays, without browsers in its default
+ * project.
+ */
 export const connectStack = (address: Address): Stack => {
   const kube = connectKube({ kubeconfigPath: address.kubeconfig });
   const clients = clientsOf(address);
@@ -51,8 +56,8 @@ export const connectStack = (address: Address): Stack => {
 };
 
 /**
- * A new project in the installation of this worker, one at a time. Disposing empties the installation, also of what is in no project or in
- * others that the test made: the next file finds nothing of it.
+ * A new project in the installation of this worker, one at a time. Disposing empties the installation, also of what is
+ * in no project or in others that the test made: the next file finds nothing of it.
  */
 export const startProject = async (): Promise<LocalProject> => {
   const { url, api_key: organization_key, kubeconfig, redis_url, dataDir, pid } = await sharedInstallation();
@@ -77,8 +82,8 @@ export const startProject = async (): Promise<LocalProject> => {
 };
 
 /**
- * A project of this worker's installation. If the variable names a file with an `Address`, uses that service instead: so the cluster
- * tests run the same tests against their installation.
+ * A project of this worker's installation. If the variable names a file with an `Address`, uses that service instead:
+ * so the cluster tests run the same tests against their installation.
  */
 export const startStack = async (): Promise<Stack> => {
   const file = process.env.BROWSERPOOL_TEST_ADDRESS_FILE;

@@ -1,6 +1,7 @@
 /**
- * Pages that the judge is tried on, stored in files and visited in a real Chromium: title, text, markup and frames are what it makes of
- * them. A file is HTML under a comment with YAML that says what else a visit sees, and what the judge should say.
+ * Pages that the judge is tried on, stored in files and visited in a real Chromium: title, text, markup and frames are
+ * what it makes of them. A file is HTML under a comment with YAML that says what else a visit sees, and what the judge
+ * should say.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -22,7 +23,10 @@ const pagesFolder = new URL("../sites/pages/", import.meta.url);
 /** As browsers write it, e.g. with letters outside of ASCII encoded. */
 const url = z.url().transform((text) => new URL(text).href);
 
-/** The comment at the top of a file. `error`: no page came, and the file has no HTML. `target`: the URL that was asked for. */
+/**
+ * The comment at the top of a file. `error`: no page came, and the file has no HTML. `target`: the URL that was asked
+ * for.
+ */
 const Head = z.strictObject({
   about: z.string(),
   verdict: z.enum(verdicts),

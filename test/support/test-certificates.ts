@@ -9,7 +9,10 @@ export type TestCertificates = { authority: string; certificate: string; key: st
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 
-/** `names`: the server's names and addresses as openssl writes them, e.g. `DNS:site.test` and `IP:127.0.0.1`. Valid for a day. */
+/**
+ * `names`: the server's names and addresses as openssl writes them, e.g. `DNS:site.test` and `IP:127.0.0.1`. Valid for
+ * a day.
+ */
 export const testCertificates = (names: string[] = ["DNS:localhost"]): TestCertificates => {
   const folder = mkdtempSync(join(tmpdir(), "browserpool-certificates-"));
   const at = (name: string): string => join(folder, name);

@@ -37,7 +37,9 @@ const colourOf = (view: Page): Promise<string> =>
     return picture.getContext("2d").getImageData(width / 2, height / 2, 1, 1).data.slice(0, 3).join();
   })()`) as Promise<string>;
 
-/** Resolves when the middle of the picture has a colour whose strongest part is this one. JPEG changes colours a little. */
+/**
+ * Resolves when the middle of the picture has a colour whose strongest part is this one. JPEG changes colours a little.
+ */
 export const untilColour = (view: Page, strongest: "red" | "green" | "blue"): Promise<true> => {
   const at = ["red", "green", "blue"].indexOf(strongest);
   return eventually(`the picture is ${strongest}`, async () => {

@@ -14,7 +14,10 @@ export const internetEnv = ({ address }: { address: string }): Record<string, st
   BROWSERPOOL_TEST_EXAMPLE_ADDRESS: address,
 });
 
-/** The DevTools of an agent's browser as the operator reaches them: with a token, and a proof that the agent has to give. */
+/**
+ * The DevTools of an agent's browser as the operator reaches them: with a token, and a proof that the agent has to
+ * give.
+ */
 export const devToolsOf = (agent: TestAgent, key = agent.agentKey, holder = session): CdpAddress => {
   const nonce = "AAAAAAAAAAAAAAAAAAAAAA";
   return {

@@ -13,8 +13,8 @@ const wordsOf = (shown: string): string[] =>
     .map((word) => word.replaceAll('\\"', '"'));
 
 /**
- * Everything that Redis is told from now on, one line a command. On a connection of its own kind: ioredis takes what comes together with
- * the answer to MONITOR for the answer to another command, and throws.
+ * Everything that Redis is told from now on, one line a command. On a connection of its own kind: ioredis takes what
+ * comes together with the answer to MONITOR for the answer to another command, and throws.
  */
 export const watchRedis = async (url: string): Promise<{ lines: string[]; stop(): void }> => {
   const { hostname, port, password } = new URL(url);

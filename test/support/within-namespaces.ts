@@ -4,8 +4,8 @@ import type { Kube } from "../../src/platform/kube/client.ts";
 const withBlobs: readonly string[] = ["profiles", "extensions"];
 
 /**
- * A client that lists and watches objects with blobs in these namespaces only. Tests share an API server: controllers of one test must
- * not settle what belongs to another one's, whose store of blobs they don't have.
+ * A client that lists and watches objects with blobs in these namespaces only. Tests share an API server: controllers
+ * of one test must not settle what belongs to another one's, whose store of blobs they don't have.
  */
 export const withinNamespaces = (kube: Kube, namespaces: readonly string[]): Kube => {
   const isOurs = (plural: string, { metadata }: { metadata: { namespace?: string } }): boolean =>

@@ -1,6 +1,9 @@
 /** A clock that is wrong from the start, as on a machine that asks no time server. */
 
-/** Arguments of Node itself: the program's wall clock is `aheadSeconds` ahead of the machine's (negative: behind it). Timers are right. */
+/**
+ * Arguments of Node itself: the program's wall clock is `aheadSeconds` ahead of the machine's (negative: behind it).
+ * Timers are right.
+ */
 export const wrongClock = (aheadSeconds: number): string[] => {
   const code = `
     const RightDate = Date;

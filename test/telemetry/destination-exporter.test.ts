@@ -1,4 +1,6 @@
-/** An exporter that follows its destination: rotated headers, another server, a deletion; and what users are told of it. */
+/**
+ * An exporter that follows its destination: rotated headers, another server, a deletion; and what users are told of it.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

@@ -1,4 +1,6 @@
-/** What leaves by OTLP, received by a real OpenTelemetry Collector; and receivers that refuse, lie and lead elsewhere. */
+/**
+ * What leaves by OTLP, received by a real OpenTelemetry Collector; and receivers that refuse, lie and lead elsewhere.
+ */
 import { createServer, type RequestListener, request, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";

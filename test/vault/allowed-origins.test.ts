@@ -1,4 +1,7 @@
-/** `allowed_origins` of credentials, connections and items: what each may say, over HTTP and YAML. Fills: fill-item.test.ts. */
+/**
+ * `allowed_origins` of credentials, connections and items: what each may say, over HTTP and YAML. Fills:
+ * fill-item.test.ts.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Project } from "../../src/core/projects/projects.ts";
 import { type Credential, credentialKind } from "../../src/features/vaults/credentials/credential.ts";

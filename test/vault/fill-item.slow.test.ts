@@ -25,7 +25,9 @@ const page = `<!doctype html><title>shop</title>
   <input id=off disabled><input class=twice><input class=twice><button>in</button>
 </form>`;
 
-/** Every keystroke in the field is reported to the site and then keeps the page busy, so that a fill takes two seconds. */
+/**
+ * Every keystroke in the field is reported to the site and then keeps the page busy, so that a fill takes two seconds.
+ */
 const slowPage = `${page}<script>
   document.querySelector("#user").addEventListener("input", () => {
     const told = new XMLHttpRequest();

@@ -1,4 +1,7 @@
-/** Runs every flow of the vault at the lowest log level, and then searches everything that it left behind for its secrets. */
+/**
+ * Runs every flow of the vault at the lowest log level, and then searches everything that it left behind for its
+ * secrets.
+ */
 
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -120,7 +123,9 @@ const readEvents = async (session_id: string, words: string[]): Promise<void> =>
   }
 };
 
-/** Takes all that a session tells by live view, telemetry and log until `end`, which proves that they told of the fills. */
+/**
+ * Takes all that a session tells by live view, telemetry and log until `end`, which proves that they told of the fills.
+ */
 const watchSession = async ({ session_id, browser_live_view_url }: Watched): Promise<{ end(): Promise<void> }> => {
   const viewer = await openViewer(browser_live_view_url);
   viewer.socket.on("message", (data, isBinary) => {

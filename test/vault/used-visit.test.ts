@@ -12,7 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.[Symbol.asyncDispose]());
 
-/** A connection with a stored login. `visit`: has a person open a new link of it. `password`: the one that is stored. */
+/**
+ * A connection with a stored login. `visit`: has a person open a new link of it. `password`: the one that is stored.
+ */
 const connection = async () => {
   const { services, projectId } = parts;
   const { connection: connectionId, credential } = await connected(parts, { username: "ann", password: "first" });

@@ -9,7 +9,9 @@ afterEach(() => {
 const key = "the probe's key";
 const pool = { id: "p", available_count: 1 };
 
-/** A client whose service gives these answers, the last one again and again; `pauses`: how long it waited between, ms. */
+/**
+ * A client whose service gives these answers, the last one again and again; `pauses`: how long it waited between, ms.
+ */
 const answered = (...answers: [status: number, body: object, headers?: Record<string, string>][]) => {
   const fetched = vi.fn(async () => {
     const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [500, {}];

@@ -20,7 +20,9 @@ export type PoolClient = {
   release(id: string, session: Session): Promise<void>;
 };
 
-/** How often a request is repeated when the service asks for it (503, 429), after the time that it names or a second. */
+/**
+ * How often a request is repeated when the service asks for it (503, 429), after the time that it names or a second.
+ */
 const repeats = 10;
 
 const Problem = z.object({

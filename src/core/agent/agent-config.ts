@@ -24,16 +24,24 @@ export type AgentConfig = {
   dataDir: string;
   /** Folders of this agent alone that its browser can write to; a reset of the browser empties them. */
   scratchDirs: string[];
-  /** The folder, of this agent alone, that Chromium sees as /etc/chromium/policies; undefined: the machine has none for it. */
+  /**
+   * The folder, of this agent alone, that Chromium sees as /etc/chromium/policies; undefined: the machine has none for
+   * it.
+   */
   policyDir: string | undefined;
   /**
-   * The service's ports on this machine. Given, the machine is not the browser's own (local mode): it gets namespaces in which it sees its
-   * own files, processes and policies, and reaches the machine's loopback but for these ports.
+   * The service's ports on this machine. Given, the machine is not the browser's own (local mode): it gets namespaces
+   * in which it sees its own files, processes and policies, and reaches the machine's loopback but for these ports.
    */
   ownPorts: readonly number[] | undefined;
-  /** The DNS servers that a walled browser's names are asked of, `address` or `address:port`; undefined: the machine's. */
+  /**
+   * The DNS servers that a walled browser's names are asked of, `address` or `address:port`; undefined: the machine's.
+   */
   dnsServers: string[] | undefined;
-  /** For tests only: the address to which all names below `.example`, which nobody owns (RFC 2606), lead; undefined: they lead nowhere. */
+  /**
+   * For tests only: the address to which all names below `.example`, which nobody owns (RFC 2606), lead; undefined:
+   * they lead nowhere.
+   */
   exampleAddress: string | undefined;
   programs: { chromium: string; chromiumHeadless: string; xvfb: string; ffmpeg: string };
   /** Whether Chromium keeps its own sandbox, which root cannot use. */

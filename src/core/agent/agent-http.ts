@@ -1,6 +1,6 @@
 /**
- * The HTTP server of an agent, whatever it serves: only callers with a token for this pod get an answer, probes aside, and answers prove
- * that they come from this pod's agent (core/protocol/agent-proof.ts).
+ * The HTTP server of an agent, whatever it serves: only callers with a token for this pod get an answer, probes aside,
+ * and answers prove that they come from this pod's agent (core/protocol/agent-proof.ts).
  */
 
 import type { KeyObject } from "node:crypto";
@@ -17,7 +17,10 @@ import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
 import { type AgentLines, createLineStreams, type LineStreams } from "./line-streams.ts";
 
-/** Reads a request's body, up to `maxBytes`. `tooLarge`: the rest of the body stays unread. Rejects when the caller hangs up. */
+/**
+ * Reads a request's body, up to `maxBytes`. `tooLarge`: the rest of the body stays unread. Rejects when the caller
+ * hangs up.
+ */
 const readBody = (request: IncomingMessage, maxBytes: number): Promise<Buffer | { tooLarge: true }> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -98,7 +101,10 @@ const bodyOf = async (request: IncomingMessage, maxBytes: number): ReturnType<ty
   }
 };
 
-/** The body parsed by `schema`, or the reply that says what is wrong with it. `open`: makes the body's text of its bytes. */
+/**
+ * The body parsed by `schema`, or the reply that says what is wrong with it. `open`: makes the body's text of its
+ * bytes.
+ */
 export const parseBody = async <T>(
   request: IncomingMessage,
   schema: z.ZodType<T>,
@@ -133,7 +139,9 @@ type Answering = { request: IncomingMessage; response: ServerResponse; agentKey:
 
 const isBytes = (body: AgentReply["body"]): body is AsyncIterable<Uint8Array> => Symbol.asyncIterator in body;
 
-/** Sets the proof of an answer, if the caller asks for one. Also of a refusal: the caller must know whose refusal it is. */
+/**
+ * Sets the proof of an answer, if the caller asks for one. Also of a refusal: the caller must know whose refusal it is.
+ */
 const prove = ({ request, response, agentKey }: Answering, status: number, body: string): void => {
   const { method = "", url: path = "" } = request;
   const nonce = nonceIn(request.headers);

@@ -33,7 +33,10 @@ export const createCdpProxy =
 /** Time for one request, ms: the archive of a profile can be large. */
 const requestTimeoutMs = 10 * 60_000;
 
-/** The largest body that is read. Most leases take a few hundred bytes; the longest request takes up to three bytes a character. */
+/**
+ * The largest body that is read. Most leases take a few hundred bytes; the longest request takes up to three bytes a
+ * character.
+ */
 const maxBodyBytes = 512 * 1024;
 
 type AgentServerDeps = {
@@ -69,7 +72,8 @@ const createRoutes = ({
   const state = (): AgentReply => ({ status: 200, body: leases.state() });
   return {
     "/livez": { GET: async () => ok },
-    // A reset is no reason to take the pod out of service: it has a deadline of its own, and the browser ends when it fails.
+    // A reset is no reason to take the pod out of service: it has a deadline of its own, and the browser ends when it
+    // fails.
     "/readyz": {
       GET: async () =>
         leases.isStarting() || leases.state().resetting || (await browser.isHealthy())

@@ -1,4 +1,7 @@
-/** Archives of a browser's setup on the agent's disk, each under its digest. They arrive sealed (core/protocol/sealed-bytes.ts). */
+/**
+ * Archives of a browser's setup on the agent's disk, each under its digest. They arrive sealed
+ * (core/protocol/sealed-bytes.ts).
+ */
 import { createHash, type KeyObject, randomUUID } from "node:crypto";
 import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -44,7 +47,8 @@ export const createArchiveFolder = async (folder: string, agentKey: KeyObject): 
     has: (sha256) => kept.has(sha256),
     file: ({ sha256 }) => join(folder, sha256),
     async receive(request, { sha256, bytes }) {
-      // A caller that sends an archive again has given up the first call, or is another one. The disk has room for each archive once.
+      // A caller that sends an archive again has given up the first call, or is another one. The disk has room for each
+      // archive once.
       incoming.get(sha256)?.destroy();
       incoming.set(sha256, request);
       const file = join(folder, `incoming-${randomUUID()}`);

@@ -1,6 +1,6 @@
 /**
- * What a browser gets before each start of Chromium, most of it by its setup: a wall, a folder of policies, further arguments. Everything is made
- * anew from what the operator sent, so nothing that a holder did stays in it.
+ * What a browser gets before each start of Chromium, most of it by its setup: a wall, a folder of policies, further
+ * arguments. Everything is made anew from what the operator sent, so nothing that a holder did stays in it.
  */
 import { join } from "node:path";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
@@ -18,11 +18,17 @@ type Command = { program: string; args: string[] };
 export type Wall = {
   /** Returns the function by which connections follow these rules, and all that are open are cut. */
   prepare(network: NetworkSetup): () => void;
-  /** Where the last connection to this host went, which Chromium does not know: it sees its proxy alone. Undefined: a proxy knows, or nobody. */
+  /**
+   * Where the last connection to this host went, which Chromium does not know: it sees its proxy alone. Undefined: a
+   * proxy knows, or nobody.
+   */
   addressOf(host: string): string | undefined;
 };
 
-/** One start of Chromium. `policies`: the folder that it shall see as that of its policies, if it is another one than they are in. */
+/**
+ * One start of Chromium. `policies`: the folder that it shall see as that of its policies, if it is another one than
+ * they are in.
+ */
 type ChromiumStart = RunFolders & {
   config: AgentConfig;
   received: ReceivedSetup | undefined;
@@ -63,7 +69,9 @@ export type BrowserParts = {
   release(): Promise<void>;
 };
 
-/** Writes the policies to where Chromium reads them. Returns the folder that it shall see there, if it is another one. */
+/**
+ * Writes the policies to where Chromium reads them. Returns the folder that it shall see there, if it is another one.
+ */
 const placePolicies = async (
   policies: Record<string, unknown>,
   { policyDir, ownPorts }: AgentConfig,

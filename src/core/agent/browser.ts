@@ -1,5 +1,6 @@
 /**
- * The agent's browser: one Chromium after another, all made with the same configuration but for what a holder changes in it.
+ * The agent's browser: one Chromium after another, all made with the same configuration but for what a holder changes
+ * in it.
  *
  *        ┌── change ──► changing ──┐
  *        │                         ▼
@@ -59,15 +60,22 @@ export type Browser = {
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /**
-   * Changes the browser until its next reset. `archives`: those of the change. `onStart`: called before Chromium is killed because a
-   * new one must start. One call at a time, and none during a reset. Rejects when nothing has changed because something failed.
+   * Changes the browser until its next reset. `archives`: those of the change. `onStart`: called before Chromium is
+   * killed because a new one must start. One call at a time, and none during a reset. Rejects when nothing has changed
+   * because something failed.
    */
   change(wanted: WantedChange, archives: ArchiveFolder, onStart: () => void): Promise<ChangeOutcome>;
   /** As that of the present Chromium. */
   freeTabs(answerMs: number): Promise<FreedTabs>;
-  /** Makes the browser anew, with nothing of the present one. Resolves when it is up, or has ended instead. Never rejects. */
+  /**
+   * Makes the browser anew, with nothing of the present one. Resolves when it is up, or has ended instead. Never
+   * rejects.
+   */
   reset(): Promise<void>;
-  /** Ends the present Chromium so that its profile is complete (`Chromium.close`). Nothing but `stop` may be called after it. */
+  /**
+   * Ends the present Chromium so that its profile is complete (`Chromium.close`). Nothing but `stop` may be called
+   * after it.
+   */
   close(): Promise<string>;
   /** Resolves with why the browser ended by itself. Never rejects. */
   ended: Promise<Termination>;

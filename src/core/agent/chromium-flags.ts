@@ -25,16 +25,18 @@ const common = [
   "--log-level=1",
 ];
 
-/** Pixels of tabs and address bar above a page, in every window of a Chromium with `--test-type` (checked by a test). */
+/**
+ * Pixels of tabs and address bar above a page, in every window of a Chromium with `--test-type` (checked by a test).
+ */
 const frameHeight = 87;
 
 export type WindowSize = { width: number; height: number };
 
 /**
- * The size of each window. The shell's has no frame, so its size is the viewport of every page. The full browser without a screen has one:
- * it is higher than the viewport, so that every page has the viewport. Headful, the screen has the viewport's size, and the window
- * fills it except for the last row of pixels: without a window manager, Chromium would shrink a window of exactly the screen's size
- * by one pixel in both directions.
+ * The size of each window. The shell's has no frame, so its size is the viewport of every page. The full browser
+ * without a screen has one: it is higher than the viewport, so that every page has the viewport. Headful, the screen
+ * has the viewport's size, and the window fills it except for the last row of pixels: without a window manager,
+ * Chromium would shrink a window of exactly the screen's size by one pixel in both directions.
  */
 export const windowSize = (
   { headless, viewport: { width, height } }: Pick<BrowserConfig, "headless" | "viewport">,
@@ -55,8 +57,8 @@ const shellFlags = (browser: BrowserConfig): string[] => [
 
 /** The screen that a full browser without one tells of has the window's size; without saying so it would be 800x600. */
 const screenlessFlags = (browser: BrowserConfig): string[] => [
-  // Drawn to nowhere. Chromium's own headless mode does that, too, and says so in its user agent; what `--user-agent` replaces has no
-  // complete client hints any more.
+  // Drawn to nowhere. Chromium's own headless mode does that, too, and says so in its user agent; what `--user-agent`
+  // replaces has no complete client hints any more.
   browser.stealth ? "--ozone-platform=headless" : "--headless",
   `--screen-info={${browser.viewport.width}x${windowSize(browser, false).height}}`,
   sizeFlag(windowSize(browser, false)),
@@ -79,21 +81,24 @@ const headfulFlags = (browser: BrowserConfig): string[] => [
   ...(browser.kiosk_mode ? ["--kiosk"] : []),
 ];
 
-/** Takes away signals of automation (docs/stealth.md). Only launch settings: a script in pages would be a signal itself. */
+/**
+ * Takes away signals of automation (docs/stealth.md). Only launch settings: a script in pages would be a signal itself.
+ */
 const stealthFlags = ({ headless }: BrowserConfig): string[] => [
   // navigator.webdriver is false, as in a browser without DevTools.
   "--disable-blink-features=AutomationControlled",
   // A page without WebGL stands out more than one with a software renderer.
   "--enable-unsafe-swiftshader",
-  // Pages find the mouse that a virtual screen has and a browser without one lacks: it hovers (2) and points finely (4).
+  // Pages find the mouse that a virtual screen has and a browser without one lacks: it hovers (2) and points finely
+  // (4).
   ...(headless
     ? ["--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"]
     : []),
 ];
 
 /**
- * Chromium finds a GPU that its list of known problems excludes in containers, and draws by Vulkan, which needs no X server of the GPU's
- * vendor.
+ * Chromium finds a GPU that its list of known problems excludes in containers, and draws by Vulkan, which needs no X
+ * server of the GPU's vendor.
  */
 const gpuFlags = [
   "--use-gl=angle",
@@ -109,8 +114,8 @@ const displayFlags = (browser: BrowserConfig, shell: boolean): string[] => {
 };
 
 /**
- * Chromium's arguments. The refresh rate is the virtual screen's (virtual-screen.ts). `start_url` is opened over CDP: every user of a
- * machine can read arguments.
+ * Chromium's arguments. The refresh rate is the virtual screen's (virtual-screen.ts). `start_url` is opened over CDP:
+ * every user of a machine can read arguments.
  */
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [
   ...common,

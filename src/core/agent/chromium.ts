@@ -38,8 +38,8 @@ const exitWaitMs = 300;
 const enoughSharedMemoryBytes = 256 * 1024 * 1024;
 
 /**
- * The lock socket of a Chromium that is not the shell is a path of up to 46 characters below the temp folder, and a socket's path has
- * 107 at most. The sockets of a wall have shorter names.
+ * The lock socket of a Chromium that is not the shell is a path of up to 46 characters below the temp folder, and a
+ * socket's path has 107 at most. The sockets of a wall have shorter names.
  */
 const longestTempDir = 60;
 
@@ -50,27 +50,32 @@ export type Chromium = {
   /** Files that viewers give to its pages, in its folder. */
   /** Its folder, which goes with it: features keep files there. */
   folder: string;
-  /** Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip. */
+  /**
+   * Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip.
+   */
   isHealthy(): Promise<boolean>;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /** While it runs (windows.ts, browser-parts.ts). */
   resize: Windows["resize"];
-  /** Closes the tabs that do not answer within this time (free-tabs.ts); not free when Chromium itself does not. Never rejects. */
+  /**
+   * Closes the tabs that do not answer within this time (free-tabs.ts); not free when Chromium itself does not. Never
+   * rejects.
+   */
   freeTabs(answerMs: number): Promise<FreedTabs>;
   wall: BrowserParts["wall"];
   /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
   ended: Promise<string>;
   /**
-   * Has Chromium write all that its profile shall have, and end. Resolves with the profile's folder, to which nobody writes any more;
-   * rejects when Chromium does not end by itself in time, or by a crash. `stop` removes the folder.
+   * Has Chromium write all that its profile shall have, and end. Resolves with the profile's folder, to which nobody
+   * writes any more; rejects when Chromium does not end by itself in time, or by a crash. `stop` removes the folder.
    */
   close(): Promise<string>;
   /** Ends every process in order, and removes the folder. */
   stop(): Promise<void>;
   /**
-   * Kills every process. Resolves when none of them runs code any more; `gone` when the kernel has cleared them away. `stop` then has
-   * only the folder to remove.
+   * Kills every process. Resolves when none of them runs code any more; `gone` when the kernel has cleared them away.
+   * `stop` then has only the folder to remove.
    */
   kill(): Promise<{ gone: Promise<void> }>;
 };
@@ -132,8 +137,9 @@ type StartOptions = {
 };
 
 /**
- * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it. `prepare`: what features add. `onLine`: takes the lines
- * of its log. `onSpawn`: called when its process runs, long before it answers. A failed or aborted start leaves nothing behind but the record of its process groups.
+ * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it.
+ * `prepare`: what features add. `onLine`: takes the lines of its log. `onSpawn`: called when its process runs, long
+ * before it answers. A failed or aborted start leaves nothing behind but the record of its process groups.
  */
 export const startChromium = async (
   config: AgentConfig,

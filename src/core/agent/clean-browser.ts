@@ -18,10 +18,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Browser } from "./browser.ts";
 
-/** How long a bind waits for a reset, ms: less than its caller waits for the agent (core/leases/agent/agent-client.ts). */
+/**
+ * How long a bind waits for a reset, ms: less than its caller waits for the agent (core/leases/agent/agent-client.ts).
+ */
 const bindWaitMs = 2000;
 
-/** How long a tab of a kept browser may take to answer, ms: when its lease has ended, and while the next holder waits for it. */
+/**
+ * How long a tab of a kept browser may take to answer, ms: when its lease has ended, and while the next holder waits
+ * for it.
+ */
 const tabAnswerMs = { ended: 3000, binding: 1000 };
 
 export type CleanBrowser = {
@@ -29,7 +34,9 @@ export type CleanBrowser = {
   use(): void;
   /** Its holder changes what it is made with: only a reset makes it clean again. */
   change(): void;
-  /** Its next holder may have it as it is, once its tabs answer. A changed browser is made anew instead, as by `reset`. */
+  /**
+   * Its next holder may have it as it is, once its tabs answer. A changed browser is made anew instead, as by `reset`.
+   */
   keep(): void;
   /** Makes a used browser anew, in the background. */
   reset(): void;
@@ -42,8 +49,8 @@ export type CleanBrowser = {
   /** Resolves when no reset is under way, with whether the browser answers. */
   isWell(): Promise<boolean>;
   /**
-   * Why the browser can't be given to a lease now; undefined when the lease may have it and it answers. Resets a used browser, and a kept
-   * one unless `takesKept`.
+   * Why the browser can't be given to a lease now; undefined when the lease may have it and it answers. Resets a used
+   * browser, and a kept one unless `takesKept`.
    */
   whyNotNow(takesKept: boolean): Promise<"browser_unhealthy" | "resetting" | undefined>;
 };

@@ -7,8 +7,8 @@ const connectTimeoutMs = 5000;
 const refusalMs = 5000;
 
 /**
- * Where Chromium's DevTools are: a port on this machine's loopback, or the socket that leads to the loopback of Chromium's own namespace
- * (agent/namespace.ts). `path`: of the browser's WebSocket.
+ * Where Chromium's DevTools are: a port on this machine's loopback, or the socket that leads to the loopback of
+ * Chromium's own namespace (agent/namespace.ts). `path`: of the browser's WebSocket.
  */
 export type DevToolsPlace = { at: { host: string; port: number } | { path: string }; path: string };
 
@@ -42,8 +42,8 @@ export const connectDevTools = async (place: DevToolsPlace, options?: CdpConnect
 };
 
 /**
- * The first connection to a Chromium that has printed where its DevTools are. The forwarder of its namespace starts beside it, and may be
- * later: until then connections are refused.
+ * The first connection to a Chromium that has printed where its DevTools are. The forwarder of its namespace starts
+ * beside it, and may be later: until then connections are refused.
  */
 export const awaitDevTools = (place: DevToolsPlace, signal: AbortSignal): Promise<CdpConnection> =>
   retry(() => connectDevTools(place), {

@@ -1,6 +1,6 @@
 /**
- * Settings in the profile of the full browser for what would otherwise ask a person, whom no client can stand in for: the page takes no
- * input until there is an answer (docs/prompts.md). A policy of the browser goes before them.
+ * Settings in the profile of the full browser for what would otherwise ask a person, whom no client can stand in for:
+ * the page takes no input until there is an answer (docs/prompts.md). A policy of the browser goes before them.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Closes the tabs that do not answer: a page that loops, that crashed, or that waits for a dialog. Whoever gets the browser next would wait
- * for them for ever. The pages notice nothing of being asked.
+ * Closes the tabs that do not answer: a page that loops, that crashed, or that waits for a dialog. Whoever gets the
+ * browser next would wait for them for ever. The pages notice nothing of being asked.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
@@ -44,8 +44,8 @@ const areGone = async (cdp: CdpConnection, ids: Set<string>): Promise<boolean> =
 };
 
 /**
- * `answerMs`: how long a page may take to answer. A frame of another process that does not answer can't be closed alone: `isFree` is false
- * then. Rejects when Chromium itself does not answer.
+ * `answerMs`: how long a page may take to answer. A frame of another process that does not answer can't be closed
+ * alone: `isFree` is false then. Rejects when Chromium itself does not answer.
  */
 export const freeTabs = async (cdp: CdpConnection, answerMs: number): Promise<FreedTabs> => {
   const documents = await documentsOf(cdp);

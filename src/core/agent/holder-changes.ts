@@ -1,4 +1,6 @@
-/** What the holder of a browser changes in it, one change after the other. The end of its lease takes everything back. */
+/**
+ * What the holder of a browser changes in it, one change after the other. The end of its lease takes everything back.
+ */
 
 import type { Logger } from "../../platform/base/log.ts";
 import type { BindLease, SeenOutcome } from "../protocol/agent-api.ts";
@@ -8,7 +10,8 @@ import type { Browser, ChangeOutcome } from "./browser.ts";
 import { type HeldLease, isLeaseOf } from "./held-lease.ts";
 import type { LeaseName } from "./lease-fence.ts";
 
-// What came of a session's first navigation, for its lease and some minutes more. Sessions that do not allow it are not looked at.
+// What came of a session's first navigation, for its lease and some minutes more. Sessions that do not allow it are not
+// looked at.
 
 /** How long an outcome is told, ms: the operator asks once a minute. */
 const toldMs = 600_000;
@@ -65,8 +68,8 @@ export type LeaseChange = Omit<BrowserChange, "apply">;
 
 export type HolderChanges = {
   /**
-   * Whether this lease holds the browser. If it does, the browser counts as changed from now on, whatever the `reuse` of its end is: the
-   * archives that arrive for it are not for the next holder either.
+   * Whether this lease holds the browser. If it does, the browser counts as changed from now on, whatever the `reuse`
+   * of its end is: the archives that arrive for it are not for the next holder either.
    */
   prepare(lease: LeaseName): boolean;
   /** Changes the browser for the lease that holds it. Its sockets are cut where a new Chromium must start. */

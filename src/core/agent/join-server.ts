@@ -1,4 +1,7 @@
-/** Joins an admitted client with a WebSocket server of this pod. The agent looks at no frame: that server answers the handshake. */
+/**
+ * Joins an admitted client with a WebSocket server of this pod. The agent looks at no frame: that server answers the
+ * handshake.
+ */
 import type { Socket } from "node:net";
 import { readHttpHead, withHeader } from "../../platform/cdp/http-head.ts";
 import { splice } from "../../platform/cdp/splice.ts";
@@ -6,7 +9,10 @@ import { proofHeader } from "../protocol/agent-proof.ts";
 import { type AgentReply, refusals } from "./agent-reply.ts";
 import type { AdmittedUpgrade } from "./upgrades.ts";
 
-/** `path`: of the upgrade at the server. `headers`: more for it. `timeoutMs`: for its answer; left out, only its end ends the wait. */
+/**
+ * `path`: of the upgrade at the server. `headers`: more for it. `timeoutMs`: for its answer; left out, only its end
+ * ends the wait.
+ */
 type ServerPlace = { path: string; headers?: Record<string, string>; timeoutMs?: number };
 
 /**
@@ -30,8 +36,8 @@ const upgradeHead = ({ request: { headers } }: AdmittedUpgrade, place: ServerPla
 };
 
 /**
- * Sends the client's upgrade over a connected socket, passes on the server's answer with the agent's proof, and joins the two. A server
- * that gives no answer has the client refused with `noAnswer`.
+ * Sends the client's upgrade over a connected socket, passes on the server's answer with the agent's proof, and joins
+ * the two. A server that gives no answer has the client refused with `noAnswer`.
  */
 export const joinServer = async (
   upgrade: AdmittedUpgrade,

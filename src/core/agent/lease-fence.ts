@@ -11,21 +11,22 @@
  * leased   `holder()` may use the browser.
  * ended    an end with the lease's fence and session has arrived; a repetition of it gets the same answer.
  *
- * Raising the epoch drops a claim of a lower epoch and keeps every other state. The operator that asks under the new epoch
- * learns of a lease that is held, and no older bind can change that between the agent's answer and the operator's repair.
+ * Raising the epoch drops a claim of a lower epoch and keeps every other state. The operator that asks under the new
+ * epoch learns of a lease that is held, and no older bind can change that between the agent's answer and the operator's
+ * repair.
  *
- * In every state, a claim whose fence is above the highest seen is accepted and replaces what was before it. Above means: its seq is
- * higher, and its epoch not lower. A new epoch alone is not enough: a Redis that lost the grant of a lease which is held grants its
- * seq again, before the operator has asked this agent. An end with such
- * a fence is accepted as well: its caller gave the lease up before the bind arrived, so that bind must be refused. Claiming,
- * granting and ending are separate steps because a bind waits for the browser in between: a newer claim or an end that comes
- * during that wait wins, and the grant of the older claim fails.
+ * In every state, a claim whose fence is above the highest seen is accepted and replaces what was before it. Above
+ * means: its seq is higher, and its epoch not lower. A new epoch alone is not enough: a Redis that lost the grant of a
+ * lease which is held grants its seq again, before the operator has asked this agent. An end with such a fence is
+ * accepted as well: its caller gave the lease up before the bind arrived, so that bind must be refused. Claiming,
+ * granting and ending are separate steps because a bind waits for the browser in between: a newer claim or an end that
+ * comes during that wait wins, and the grant of the older claim fails.
  */
 import { compareFences, type Fence } from "../protocol/agent-api.ts";
 
 /**
- * The reason with which the work for a lease is aborted. One for all: `abort()` without a reason makes an error with a stack each time,
- * 60 us, and a caller waits for the end of its lease.
+ * The reason with which the work for a lease is aborted. One for all: `abort()` without a reason makes an error with a
+ * stack each time, 60 us, and a caller waits for the end of its lease.
  */
 export const leaseIsOver = new Error("the lease is over");
 
@@ -36,8 +37,8 @@ type State = { name: "idle" } | { name: "claimed" | "leased" | "ended"; lease: L
 
 export type LeaseFence = {
   /**
-   * `claimed`: accepted; its fence is the highest now and any earlier lease is over. `repeated`: this same lease is claimed
-   * or held already. `stale`: its fence is not above the highest in both parts.
+   * `claimed`: accepted; its fence is the highest now and any earlier lease is over. `repeated`: this same lease is
+   * claimed or held already. `stale`: its fence is not above the highest in both parts.
    */
   claim(lease: LeaseName): "claimed" | "repeated" | "stale";
   /** The browser is healthy: the claim becomes the lease. False when a newer claim or an end has come since. */
@@ -45,8 +46,8 @@ export type LeaseFence = {
   /** The browser is not healthy: drops the claim. Its fence stays used up. */
   refuse(lease: LeaseName): void;
   /**
-   * `ended`: it held or claimed the browser until now, or its claim has not arrived and will be refused. `repeated`: it ended
-   * earlier, and nothing came after it. `not_holder`: anything else, such as the end of an older lease.
+   * `ended`: it held or claimed the browser until now, or its claim has not arrived and will be refused. `repeated`: it
+   * ended earlier, and nothing came after it. `not_holder`: anything else, such as the end of an older lease.
    */
   end(lease: LeaseName): "ended" | "repeated" | "not_holder";
   /** From now on only fences of this epoch or a later one are accepted. Drops a claim of a lower epoch. */

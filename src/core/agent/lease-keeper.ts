@@ -19,20 +19,22 @@ type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
 
 export type LeaseKeeper = HolderChanges & {
   /**
-   * Gives the browser to a lease when its fence is the newest, and the browser is clean and answers. Cuts the sockets of any
-   * earlier lease.
+   * Gives the browser to a lease when its fence is the newest, and the browser is clean and answers. Cuts the sockets
+   * of any earlier lease.
    */
   bind(request: BindLease): Promise<BindOutcome>;
   /**
-   * Takes the browser back: cuts the lease's sockets, then begins to reset a used browser or to try its tabs (`state().resetting`), or
-   * confirms that the browser answers.
+   * Takes the browser back: cuts the lease's sockets, then begins to reset a used browser or to try its tabs
+   * (`state().resetting`), or confirms that the browser answers.
    */
   end(request: EndLease): Promise<EndOutcome>;
   /** Whether this lease holds the browser now. */
   isHeldBy(lease: LeaseName): boolean;
   /** Resolves when no reset is under way, with whether the browser may be offered: `ended`, or why not. */
   afterReset(): Promise<Exclude<EndOutcome, "not_holder">>;
-  /** Counts a socket as open until it closes, and destroys it when the lease ends. One fill's socket is open at a time. */
+  /**
+   * Counts a socket as open until it closes, and destroys it when the lease ends. One fill's socket is open at a time.
+   */
   admit(
     sessionId: string,
     socket: Duplex,

@@ -5,15 +5,19 @@
  *                            │
  *                            └─ an empty line after 10 s without one: the agent lives
  *
- * The proof is in the head, over an empty body, as that of an upgrade is (ADR 0044). An answer that breaks off has no end, which its
- * reader notices. A reader that takes nothing costs one line and the socket's buffer, and is cut after a minute.
+ * The proof is in the head, over an empty body, as that of an upgrade is (ADR 0044). An answer that breaks off has no
+ * end, which its reader notices. A reader that takes nothing costs one line and the socket's buffer, and is cut after a
+ * minute.
  */
 import type { ServerResponse } from "node:http";
 import { whenClosed } from "../../platform/net/when-closed.ts";
 import { pause, withPauses } from "../../platform/net/with-pauses.ts";
 import { writeText } from "../../platform/net/write-text.ts";
 
-/** Time without a line after which an empty one is sent, ms. Readers give up after three of them (core/leases/agent/agent-stream.ts). */
+/**
+ * Time without a line after which an empty one is sent, ms. Readers give up after three of them
+ * (core/leases/agent/agent-stream.ts).
+ */
 const heartbeatMs = 10_000;
 
 /** How long a reader may take nothing, ms: longer than the API waits for its own reader. */
@@ -26,8 +30,8 @@ const maxStreams = 16;
 const reservedStreams = 4;
 
 /**
- * An answer of lines. `lines`: made when the answer begins; it must end when the signal is aborted, and its objects must be JSON.
- * `isReserved`: it is read by the service itself.
+ * An answer of lines. `lines`: made when the answer begins; it must end when the signal is aborted, and its objects
+ * must be JSON. `isReserved`: it is read by the service itself.
  */
 export type AgentLines = {
   status: 200;

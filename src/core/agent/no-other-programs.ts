@@ -1,6 +1,7 @@
 /**
- * Addresses for other programs (`mailto:`, `tel:`, schemes of apps): the full browser would ask its person, and the page take no input until there
- * is an answer. Chromium asks the program `xdg-settings` first whether it opens the scheme itself, and then does nothing.
+ * Addresses for other programs (`mailto:`, `tel:`, schemes of apps): the full browser would ask its person, and the
+ * page take no input until there is an answer. Chromium asks the program `xdg-settings` first whether it opens the
+ * scheme itself, and then does nothing.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -20,7 +20,10 @@ const firstPage = async (cdp: CdpConnection, order: PageOrder): Promise<string |
   }
 };
 
-/** Opens `url` in the browser's oldest page, or in a new one when it has none. Rejects when Chromium does not take the URL. */
+/**
+ * Opens `url` in the browser's oldest page, or in a new one when it has none. Rejects when Chromium does not take the
+ * URL.
+ */
 export const openUrl = async (cdp: CdpConnection, order: PageOrder, url: string): Promise<void> => {
   const targetId = await firstPage(cdp, order);
   if (targetId === undefined) {

@@ -14,8 +14,8 @@ const certificatesIn = (pem: string): string[] =>
   );
 
 /**
- * What every browser has. On Chromium's page for tests of policies, whoever has CDP could replace all policies, and have the browser start
- * programs by that.
+ * What every browser has. On Chromium's page for tests of policies, whoever has CDP could replace all policies, and
+ * have the browser start programs by that.
  */
 const always = { PolicyTestPageEnabled: false };
 
@@ -33,8 +33,8 @@ export const releasePolicies = async (folder: string): Promise<void> => {
 };
 
 /**
- * Makes `folder` a folder of policies, as Chromium's /etc/chromium/policies, with nothing but these and what every browser has: Chromium
- * can read them, and no download can add to them.
+ * Makes `folder` a folder of policies, as Chromium's /etc/chromium/policies, with nothing but these and what every
+ * browser has: Chromium can read them, and no download can add to them.
  */
 export const writePolicies = async (folder: string, policies: Record<string, unknown>): Promise<void> => {
   const managed = managedIn(folder);

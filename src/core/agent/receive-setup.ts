@@ -1,5 +1,6 @@
 /**
- * The first phase of an agent whose browser needs more than its pod says (core/protocol/browser-setup.ts). The operator sends it:
+ * The first phase of an agent whose browser needs more than its pod says (core/protocol/browser-setup.ts). The operator
+ * sends it:
  *
  *   PUT /setup              BrowserSetup, sealed → 200 MissingArchives
  *   PUT /archives/{sha256}  the bytes, sealed    → 200 MissingArchives

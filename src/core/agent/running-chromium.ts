@@ -1,4 +1,7 @@
-/** The Chromium that a browser has at the moment: each new start kills it, clears away what it has left, and puts another in its place. */
+/**
+ * The Chromium that a browser has at the moment: each new start kills it, clears away what it has left, and puts
+ * another in its place.
+ */
 import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { awaitWith } from "../../platform/base/retry.ts";
@@ -9,8 +12,8 @@ import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
 import { archivesDir } from "./receive-setup.ts";
 import type { StartSettings } from "./start-settings.ts";
 
-// The folders that Chromium can write to and that belong to this agent alone: a pod's /tmp and /dev/shm, in local mode the pod's
-// folder. A holder with CDP can send downloads to any of them.
+// The folders that Chromium can write to and that belong to this agent alone: a pod's /tmp and /dev/shm, in local mode
+// the pod's folder. A holder with CDP can send downloads to any of them.
 
 /** `remove`: deletes what was moved away; rejects when something can't be deleted. */
 type Cleared = { remove(): Promise<void> };
@@ -34,8 +37,9 @@ const moveAside = async (folder: string, kept: ReadonlySet<string>): Promise<str
 };
 
 /**
- * Moves everything but what is the agent's own out of the way, so that a new browser can start in the scratch folders before the old
- * files are deleted. `others`: further paths that stay. Rejects when something can't be moved. Call it while no browser runs.
+ * Moves everything but what is the agent's own out of the way, so that a new browser can start in the scratch folders
+ * before the old files are deleted. `others`: further paths that stay. Rejects when something can't be moved. Call it
+ * while no browser runs.
  */
 const clearScratch = async (config: AgentConfig, others: readonly string[] = []): Promise<Cleared> => {
   // The next start writes the policies anew, and checks the archives' digests.
@@ -70,8 +74,8 @@ export type RunningChromium = {
   /** The setup that the present one was started with. */
   startedWith(): BrowserSetup | undefined;
   /**
-   * Kills the present one and starts another. `kept`: paths that this one needs. Rejects when it does not come, or `stop` is aborted: then
-   * there is none, and this may be called again.
+   * Kills the present one and starts another. `kept`: paths that this one needs. Rejects when it does not come, or
+   * `stop` is aborted: then there is none, and this may be called again.
    */
   startAnew(made: StartSettings, stop: AbortSignal, kept?: string[]): Promise<void>;
   /** Resolves with what happened when the present one ends by itself. Never rejects. */
@@ -80,7 +84,10 @@ export type RunningChromium = {
   stop(atOnce: boolean): Promise<void>;
 };
 
-/** Starts the first one. `signal` aborts this start and every later one. `logs`: gets the lines of each. `onSpawn`: called once the first runs. */
+/**
+ * Starts the first one. `signal` aborts this start and every later one. `logs`: gets the lines of each. `onSpawn`:
+ * called once the first runs.
+ */
 export const runChromium = async (
   config: AgentConfig,
   first: StartSettings,

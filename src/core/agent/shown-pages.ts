@@ -2,18 +2,18 @@
  * Which pages of a lease may be pictured. Fields that a vault has filled show their values, so no picture is made
  *
  * - of any page while a fill is under way;
- * - afterwards, of a document that may hold what was filled: one that was there before the fill ended, or that the browser has
- *   reloaded or gone back to since, as it then writes what stood in the fields into the new document.
+ * - afterwards, of a document that may hold what was filled: one that was there before the fill ended, or that the
+ *   browser has reloaded or gone back to since, as it then writes what stood in the fields into the new document.
  *
- * The agent does not know which fields are filled: it passes bytes on. So this holds for every tab of the lease. What a site itself shows
- * of a login in a later document is shown.
+ * The agent does not know which fields are filled: it passes bytes on. So this holds for every tab of the lease. What a
+ * site itself shows of a login in a later document is shown.
  */
 import { z } from "zod";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
 import { evaluateApart } from "../../platform/cdp/commands.ts";
 
-// The order in which a Chromium has made its pages, noted from its start on: Chromium tells of a new page when it is made, and lists
-// those that are there in no order.
+// The order in which a Chromium has made its pages, noted from its start on: Chromium tells of a new page when it is
+// made, and lists those that are there in no order.
 
 const timeoutMs = 5000;
 
@@ -27,7 +27,9 @@ export type PageOrder = {
   sorted<Page extends { targetId: string }>(pages: readonly Page[]): Page[];
 };
 
-/** Listens to the events of `cdp`, whose only listener this is, until it is closed. Rejects when the browser refuses. */
+/**
+ * Listens to the events of `cdp`, whose only listener this is, until it is closed. Rejects when the browser refuses.
+ */
 export const followPageOrder = async (cdp: Pick<CdpConnection, "send" | "onEvent">): Promise<PageOrder> => {
   const numbers = new Map<string, number>();
   let made = 0;
@@ -50,9 +52,14 @@ const answerMs = 2000;
 export type ShownPages = {
   /** Whether a vault is being filled into a page of this lease. */
   isFilling(): boolean;
-  /** Calls `listener` when a fill begins, until the returned function is called. What it shows may be shown no longer. */
+  /**
+   * Calls `listener` when a fill begins, until the returned function is called. What it shows may be shown no longer.
+   */
   onFill(listener: () => void): () => void;
-  /** Whether the present document of a page may be pictured. `sessionId`: the caller's own, of the page. False when that is unknown. */
+  /**
+   * Whether the present document of a page may be pictured. `sessionId`: the caller's own, of the page. False when that
+   * is unknown.
+   */
   mayShow(cdp: CdpConnection, sessionId: string): Promise<boolean>;
 };
 
@@ -66,7 +73,10 @@ export type FillTimes = ShownPages & {
 /** How its document came to a page; read in a world of its own, so the page can't change what it says. */
 const readNavigation = `performance.getEntriesByType("navigation")[0]?.type ?? "navigate"`;
 
-/** The monotonic clock of the machine, ms: the one by which Chromium tells when a navigation began. No step of the time of day moves it. */
+/**
+ * The monotonic clock of the machine, ms: the one by which Chromium tells when a navigation began. No step of the time
+ * of day moves it.
+ */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 type Document = { beganMs: number; navigation: unknown };

@@ -1,4 +1,7 @@
-/** What Chromium is started with: the settings of its pod, the setup that the API has sent, and what its present holder has changed. */
+/**
+ * What Chromium is started with: the settings of its pod, the setup that the API has sent, and what its present holder
+ * has changed.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { AgentViewport } from "../protocol/agent-api.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
@@ -56,8 +59,8 @@ const authoritiesOf = (setup: BrowserSetup | undefined): unknown[] => {
 };
 
 /**
- * Whether Chromium must start anew for a change: a profile is its folder, a wall is around its first process, and it reads whom it trusts
- * when it starts. `running`: what the present Chromium was started with, and changed to.
+ * Whether Chromium must start anew for a change: a profile is its folder, a wall is around its first process, and it
+ * reads whom it trusts when it starts. `running`: what the present Chromium was started with, and changed to.
  */
 export const needsStart = (before: StartSettings, after: StartSettings, running: BrowserSetup | undefined): boolean => {
   if (!isDeepStrictEqual(before.loaded, after.loaded)) return true;

@@ -3,7 +3,8 @@
  *
  *   path known? ──► caller authorized? ──► WebSocket 13? ──► session holds the browser? ──► what the path serves
  *
- * Each refusal is an HTTP answer with the agent's proof. An admitted socket counts as one of the lease's and is cut when that lease ends.
+ * Each refusal is an HTTP answer with the agent's proof. An admitted socket counts as one of the lease's and is cut
+ * when that lease ends.
  */
 import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -15,7 +16,10 @@ import type { Authorizer } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
-/** A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for ever. */
+/**
+ * A client whose machine vanished without a word is found by TCP probes after this, so that it doesn't hold a lease for
+ * ever.
+ */
 const keepAliveMs = 15_000;
 
 /** An upgrade of the session that holds the browser. */
@@ -30,7 +34,10 @@ export type AdmittedUpgrade = {
   refuse(reply: AgentReply): void;
 };
 
-/** Serves an admitted upgrade: it answers the handshake. Called while the client is open, so that its "close" is still to come. */
+/**
+ * Serves an admitted upgrade: it answers the handshake. Called while the client is open, so that its "close" is still
+ * to come.
+ */
 export type ServeUpgrade = (upgrade: AdmittedUpgrade) => void | Promise<void>;
 
 /** Kinds of clients. */
@@ -38,7 +45,10 @@ export type ClientKind = "cdp" | "webdriver" | "live_view";
 
 /** Is told of each client. */
 export type ClientWatch = {
-  /** Counts a client until its socket closes. Resolves when what it does is captured, or can't be. `head`: what it has sent already. */
+  /**
+   * Counts a client until its socket closes. Resolves when what it does is captured, or can't be. `head`: what it has
+   * sent already.
+   */
   client(kind: ClientKind, socket: Socket, head: Buffer): Promise<void>;
   /** A vault fills a page until the socket closes. */
   fill(socket: Socket): void;

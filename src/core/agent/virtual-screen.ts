@@ -5,8 +5,8 @@ import { type GroupProcess, startGroupProcess } from "../../platform/process/gro
 import type { AgentViewport } from "../protocol/agent-api.ts";
 import { connectX, u16s, type XConnection } from "./x-connection.ts";
 
-// The mode of a virtual screen, by the extension RANDR: its size, and its refresh rate, by which Chromium draws. Xvfb has memory for the
-// size that it was started with, so no mode can be larger.
+// The mode of a virtual screen, by the extension RANDR: its size, and its refresh rate, by which Chromium draws. Xvfb
+// has memory for the size that it was started with, so no mode can be larger.
 
 const getGeometry = 14;
 const grabServer = 36;
@@ -24,7 +24,10 @@ const randr = {
   getScreenResources: 25,
 };
 
-/** A mode's rate is its clock, Hz, divided by the pixels of a frame. A frame of a million gives every whole rate exactly. */
+/**
+ * A mode's rate is its clock, Hz, divided by the pixels of a frame. A frame of a million gives every whole rate
+ * exactly.
+ */
 const frame = { columns: 1000, rows: 1000 };
 
 /** Faster screens do not exist, and a clock has 32 bits. */
@@ -79,8 +82,8 @@ const modeOf = ({ width, height, rate }: ScreenMode, name: Buffer): (number | Bu
 };
 
 /**
- * Gives the screen this mode. `former`: what an earlier call has returned; it is removed. Returns a name for the new one, or
- * `too_small`: then nothing has changed.
+ * Gives the screen this mode. `former`: what an earlier call has returned; it is removed. Returns a name for the new
+ * one, or `too_small`: then nothing has changed.
  */
 const setScreenMode = async (
   x: XConnection,
@@ -94,8 +97,8 @@ const setScreenMode = async (
   const created = await x.ask(opcode, randr.createMode, [x.root, ...modeOf(mode, name)]);
   const id = created.readUInt32LE(8);
   const { output } = await resourcesOf(x, opcode);
-  // What draws in Chromium asks for the rate when an output gets a mode, and not again when the controller takes it: until then its question
-  // has to wait. The connection's end ends this too.
+  // What draws in Chromium asks for the rate when an output gets a mode, and not again when the controller takes it:
+  // until then its question has to wait. The connection's end ends this too.
   x.send(grabServer, 0, []);
   x.send(opcode, randr.addOutputMode, [output, id]);
   const resize = (width: number, height: number): void =>
@@ -133,7 +136,9 @@ export type VirtualScreen = {
   process: GroupProcess;
   /** Variables with which an X client finds this screen. */
   env: { DISPLAY: string; XAUTHORITY: string };
-  /** Gives the screen this size and rate; false when it can't be so large: then nothing has changed. One call at a time. */
+  /**
+   * Gives the screen this size and rate; false when it can't be so large: then nothing has changed. One call at a time.
+   */
   setMode(viewport: AgentViewport, signal: AbortSignal): Promise<boolean>;
 };
 
@@ -152,7 +157,9 @@ const field = (bytes: string | Buffer): Buffer => {
   return Buffer.concat([length, Buffer.from(bytes)]);
 };
 
-/** An Xauthority file with one cookie for any host (family 0xffff) and any display number: Xvfb picks its number later. */
+/**
+ * An Xauthority file with one cookie for any host (family 0xffff) and any display number: Xvfb picks its number later.
+ */
 const xauthority = (cookie: Buffer): Buffer =>
   Buffer.concat([Buffer.from([0xff, 0xff]), field(""), field(""), field("MIT-MAGIC-COOKIE-1"), field(cookie)]);
 
@@ -168,7 +175,10 @@ const createModes = (display: string, cookie: Buffer): VirtualScreen["setMode"] 
   };
 };
 
-/** Starts an X server without hardware whose screen has the viewport's size and rate; only holders of its cookie may use it. */
+/**
+ * Starts an X server without hardware whose screen has the viewport's size and rate; only holders of its cookie may use
+ * it.
+ */
 export const startVirtualScreen = async (
   options: VirtualScreenOptions,
   signal: AbortSignal,

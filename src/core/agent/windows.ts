@@ -16,7 +16,10 @@ const sizePauseMs = 100;
 export type ResizeOutcome = "resized" | "screen_too_small" | "viewport_refused";
 
 export type Windows = {
-  /** Gives the viewport to all windows, and to those that are opened later without a size of their own. One call at a time. */
+  /**
+   * Gives the viewport to all windows, and to those that are opened later without a size of their own. One call at a
+   * time.
+   */
   resize(viewport: AgentViewport, signal: AbortSignal): Promise<ResizeOutcome>;
 };
 

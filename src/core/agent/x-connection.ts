@@ -1,6 +1,6 @@
 /**
- * A small client of the X11 protocol, for what must be said to a screen before Chromium starts. Debian's programs for it (xrandr) would
- * bring a C preprocessor and X toolkits into the image of browsers, for five requests.
+ * A small client of the X11 protocol, for what must be said to a screen before Chromium starts. Debian's programs for
+ * it (xrandr) would bring a C preprocessor and X toolkits into the image of browsers, for five requests.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -10,7 +10,10 @@ export type XConnection = {
   root: number;
   /** Sends one request without an answer; `parts`: 4 bytes each, or bytes that are filled up to a multiple of 4. */
   send(opcode: number, minor: number, parts: readonly (number | Buffer)[]): void;
-  /** Sends one request and returns its answer. Rejects with the number of the server's error, or when the server is gone. */
+  /**
+   * Sends one request and returns its answer. Rejects with the number of the server's error, or when the server is
+   * gone.
+   */
   ask(opcode: number, minor: number, parts: readonly (number | Buffer)[]): Promise<Buffer>;
   [Symbol.dispose](): void;
 };

@@ -1,6 +1,6 @@
 /**
- * An API key is a Secret in the system namespace, named `api-key-<id>`, with the type and the label below. It contains the SHA-256
- * of the key, never the key itself. The Secret of a deleted key stays without the hash, for audits.
+ * An API key is a Secret in the system namespace, named `api-key-<id>`, with the type and the label below. It contains
+ * the SHA-256 of the key, never the key itself. The Secret of a deleted key stays without the hash, for audits.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { NewObject, Secret } from "../../platform/kube/objects.ts";

@@ -21,7 +21,10 @@ export type Principal = {
   permissions: ReadonlySet<Permission>;
 };
 
-/** The API keys of the organization, kept up to date by a watch of Secrets that contain the SHA-256 of each key, never the key. */
+/**
+ * The API keys of the organization, kept up to date by a watch of Secrets that contain the SHA-256 of each key, never
+ * the key.
+ */
 export type ApiKeys = {
   /** The principal of a key; undefined when the key is unknown, deleted or expired. */
   authenticate(key: string): Principal | undefined;
@@ -89,8 +92,8 @@ export const startApiKeys = ({
   return {
     authenticate(key) {
       if (key.length > maxKeyLength) return undefined;
-      // The time of the look-up depends on the digest, which a caller can't steer towards the digest of a key. So it need not take
-      // constant time.
+      // The time of the look-up depends on the digest, which a caller can't steer towards the digest of a key. So it
+      // need not take constant time.
       const record = current().byDigest.get(digestApiKey(key));
       return record && isUsable(record, now()) ? principalOf(record) : undefined;
     },

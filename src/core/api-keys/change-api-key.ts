@@ -33,7 +33,9 @@ export const apiKeyId = (idOrName: string, { apiKeys }: { apiKeys: ApiKeys }): s
   return only.id;
 };
 
-/** Changes the Secret of a key that is not deleted; `change` gets the key as the API server has it. Throws `not_found`. */
+/**
+ * Changes the Secret of a key that is not deleted; `change` gets the key as the API server has it. Throws `not_found`.
+ */
 const changeApiKey = async (
   id: string,
   { kube, config, apiKeys }: { apiKeys: ApiKeys; config: Config; kube: Kube },
@@ -57,8 +59,8 @@ const changeApiKey = async (
 const mostDays = 3650;
 
 /**
- * The life of a key that expires at this time (RFC 3339), days. Throws `bad_request` for a time that has passed, is too far, or is after
- * the end of the creating key.
+ * The life of a key that expires at this time (RFC 3339), days. Throws `bad_request` for a time that has passed, is too
+ * far, or is after the end of the creating key.
  */
 export const daysUntil = (
   expiresAt: string,
@@ -102,9 +104,9 @@ const fetchApiKey = async (
 };
 
 /**
- * Makes a new key with the name, project and permissions of an old one. The old key expires after the grace period, or at its own time if that
- * is earlier. Throws `not_found`, also for a deleted key, `project_not_found`, and `forbidden` for a key that has more than
- * `rotatedBy`: who rotates a key gets the new one.
+ * Makes a new key with the name, project and permissions of an old one. The old key expires after the grace period, or
+ * at its own time if that is earlier. Throws `not_found`, also for a deleted key, `project_not_found`, and `forbidden`
+ * for a key that has more than `rotatedBy`: who rotates a key gets the new one.
  */
 export const rotateApiKey = async (
   id: string,
@@ -163,8 +165,9 @@ const permissionsPatch = async ({ permissions, updatedBy }: ApiKeyUpdate, deps: 
 };
 
 /**
- * Changes a key's name and permissions. Throws `not_found`, also for a deleted key; `forbidden` for permissions that `updatedBy`
- * lacks, `bad_request` for those that a key of a project can't have, and `conflict` for a key that takes `organization` from itself.
+ * Changes a key's name and permissions. Throws `not_found`, also for a deleted key; `forbidden` for permissions that
+ * `updatedBy` lacks, `bad_request` for those that a key of a project can't have, and `conflict` for a key that takes
+ * `organization` from itself.
  */
 export const updateApiKey = async (id: string, update: ApiKeyUpdate, deps: Deps): Promise<StoredApiKey> => {
   const permissionsOfKey = await permissionsPatch(update, deps);
@@ -175,8 +178,8 @@ export const updateApiKey = async (id: string, update: ApiKeyUpdate, deps: Deps)
 };
 
 /**
- * Deletes a key for good: removes its hash and keeps its record. `deletedBy`: id of the request's API key. A key can't delete itself
- * (`conflict`), so an organization can't lose its last key by mistake. Throws `not_found`.
+ * Deletes a key for good: removes its hash and keeps its record. `deletedBy`: id of the request's API key. A key can't
+ * delete itself (`conflict`), so an organization can't lose its last key by mistake. Throws `not_found`.
  */
 export const deleteApiKey = async (
   id: string,

@@ -18,8 +18,9 @@ import {
 import type { ApiKeys } from "./api-keys.ts";
 
 /**
- * The permissions that the key `by` may pass on: its own, asked of the API server. This replica's copy may not show yet that the
- * key has lost some, and what it passed on would last. Throws `unauthorized` for a key that was deleted or has expired.
+ * The permissions that the key `by` may pass on: its own, asked of the API server. This replica's copy may not show yet
+ * that the key has lost some, and what it passed on would last. Throws `unauthorized` for a key that was deleted or has
+ * expired.
  */
 export const fetchGrantable = async (
   by: string,
@@ -66,8 +67,8 @@ export type CreatedApiKey = { record: StoredApiKey /** The only time that the ke
 export const msPerDay = 24 * 60 * 60 * 1000;
 
 /**
- * Makes a key. Throws `project_not_found` unless the project is active, `forbidden` for more than the creating key has, and
- * `bad_request` for permissions that a key of a project can't have.
+ * Makes a key. Throws `project_not_found` unless the project is active, `forbidden` for more than the creating key has,
+ * and `bad_request` for permissions that a key of a project can't have.
  */
 export const createApiKey = async (
   { name, projectId, daysToExpire, permissions, createdBy }: NewApiKey,

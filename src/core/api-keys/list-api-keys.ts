@@ -11,7 +11,9 @@ type Deps = { apiKeys: ApiKeys; projects: Projects };
 export type ApiKeyQuery = {
   /** The exact name. */
   name?: string | undefined;
-  /** Part of the key's, the creator's or the project's name, case-insensitive; or the start of the id or the masked key. */
+  /**
+   * Part of the key's, the creator's or the project's name, case-insensitive; or the start of the id or the masked key.
+   */
   query?: string | undefined;
   /** Expired keys that are not deleted count as active. */
   status: "active" | "deleted" | "all";
@@ -61,7 +63,8 @@ const sortKey = (key: ApiKeyView, sortBy: ApiKeyQuery["sortBy"]): string => {
 };
 
 /**
- * The keys that match the query. Keys with equal sort values are in the order of their ids, so that no page repeats or skips one.
+ * The keys that match the query. Keys with equal sort values are in the order of their ids, so that no page repeats or
+ * skips one.
  */
 export const listApiKeys = (query: ApiKeyQuery, deps: Deps): ApiKeyView[] => {
   const wanted = deps.apiKeys

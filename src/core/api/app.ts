@@ -26,9 +26,9 @@ import { type SessionByToken, sessionByToken } from "../sessions/authorize-sessi
 import { mountDocs, mountOpenApi } from "./docs.ts";
 import type { Feature } from "./feature.ts";
 
-// Operations of a session that are served in two places: at `/browsers/{id_or_name}/…` for a key, and below the session's `base_url`
-// for its token, where the public clients ask for them once they know the session. Who has the token has the browser, and so may see
-// what it does.
+// Operations of a session that are served in two places: at `/browsers/{id_or_name}/…` for a key, and below the
+// session's `base_url` for its token, where the public clients ask for them once they know the session. Who has the
+// token has the browser, and so may see what it does.
 
 /** What precedes the name of the operation in both places. */
 const atApi = "/browsers/{id_or_name}/";
@@ -71,7 +71,9 @@ const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDep
   }
 };
 
-/** Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due. */
+/**
+ * Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due.
+ */
 const observe =
   ({ services: { metrics, config }, audit, log }: AppDeps): RequestHandler =>
   (request, response, next) => {

@@ -1,4 +1,7 @@
-/** The documentation of the API: `/openapi.json`, and `/docs` with Swagger UI. The service serves all of its files itself. */
+/**
+ * The documentation of the API: `/openapi.json`, and `/docs` with Swagger UI. The service serves all of its files
+ * itself.
+ */
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";

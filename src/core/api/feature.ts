@@ -6,9 +6,9 @@ import type { ProjectContents } from "../projects/delete-project.ts";
 import type { ObjectController } from "../reconcile/object-controller.ts";
 
 /**
- * What a feature adds to the service. Every program goes through the one list of features (cmd/features.ts) and takes its part of each.
- * `Services`: what its use cases need. `Parts`: what the rounds of its controllers need. A feature says `satisfies Feature`: the list of all
- * features is where the needs meet what there is.
+ * What a feature adds to the service. Every program goes through the one list of features (cmd/features.ts) and takes
+ * its part of each. `Services`: what its use cases need. `Parts`: what the rounds of its controllers need. A feature
+ * says `satisfies Feature`: the list of all features is where the needs meet what there is.
  */
 export type Feature<Services = never, Parts = never> = {
   /** Its kinds, in the order in which their CRDs are installed. */
@@ -21,6 +21,9 @@ export type Feature<Services = never, Parts = never> = {
   routes?: readonly Route<Services>[];
   /** Serves its pages beside the API. */
   mount?: (app: Express, deps: AppDeps<Services & HttpServices>) => void;
-  /** Serves its pages for who runs the service: on the ops port, or on loopback. `services`: undefined while the service starts. */
+  /**
+   * Serves its pages for who runs the service: on the ops port, or on loopback. `services`: undefined while the service
+   * starts.
+   */
   mountOps?: (app: Express, services: () => (Services & HttpServices) | undefined) => void;
 };

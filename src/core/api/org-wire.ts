@@ -16,8 +16,8 @@ import type { Project } from "../projects/projects.ts";
 /**
  * The name of a project or of a key. Each is found by its id before its name, and must be reachable by a URL (HTTP-33).
  *
- * 1 to 255 code points (the `u` flag makes `{}` count them), without control characters. The pattern names these one by one: not every
- * reader of the document knows classes such as Cc.
+ * 1 to 255 code points (the `u` flag makes `{}` count them), without control characters. The pattern names these one by
+ * one: not every reader of the document knows classes such as Cc.
  */
 const nameMessage = "must have 1 to 255 characters, no control characters";
 const name = z
@@ -32,7 +32,10 @@ const knownCap = z.int().min(1).nullable();
 
 const days = (min: number) => z.int().min(min).max(3650).nullable().optional();
 
-/** A body with no other fields (AUTH-18): one about rights, time or limits that were dropped would leave more than was asked for. */
+/**
+ * A body with no other fields (AUTH-18): one about rights, time or limits that were dropped would leave more than was
+ * asked for.
+ */
 const closed = <Shape extends z.ZodRawShape>(shape: Shape) => closedObject(z.strictObject(shape));
 
 /** A flag in a query: `true` or `false`, as text. */

@@ -5,7 +5,9 @@ type Choice = Partial<Selector> & { save_changes?: boolean };
 
 const isNamed = ({ profile }: { profile?: Choice | null }): boolean => Boolean(profile?.id || profile?.name);
 
-/** Of requests that give browsers a profile: who drives such a browser has its logins. To clear a profile needs no more. */
+/**
+ * Of requests that give browsers a profile: who drives such a browser has its logins. To clear a profile needs no more.
+ */
 export const profilePermission: FurtherPermission = {
   permission: "profiles:use",
   when: "the body names a `profile`",

@@ -19,8 +19,8 @@ import type { ApiKeys } from "../api-keys/api-keys.ts";
 const idOf = (key: string): string => `k${digestApiKey(key).slice(0, 23)}`;
 
 /**
- * Creates the Secret of this organization key if it is missing. Returns false when the key was deleted, has expired, or may
- * not manage the organization any more: it stays so, and the caller makes another one with `newApiKey`.
+ * Creates the Secret of this organization key if it is missing. Returns false when the key was deleted, has expired, or
+ * may not manage the organization any more: it stays so, and the caller makes another one with `newApiKey`.
  */
 export const ensureOrganizationKey = async ({
   kube,
@@ -78,8 +78,8 @@ const keyIn = ({ data }: Secret): string =>
     .trim();
 
 /**
- * Writes a new key into the Secret, replacing the key of `left`. When replicas do it at the same time, one wins and all get its
- * key.
+ * Writes a new key into the Secret, replacing the key of `left`. When replicas do it at the same time, one wins and all
+ * get its key.
  */
 const leaveKey = async (ref: NamespacedRef, left: Secret | undefined, kube: Kube): Promise<string> => {
   const key = newApiKey();
@@ -98,9 +98,9 @@ const leaveKey = async (ref: NamespacedRef, left: Secret | undefined, kube: Kube
 };
 
 /**
- * Makes the first key of an organization without a usable key, in a Secret that the administrator fetches and deletes. It writes
- * that Secret first and makes the key from it. So there is one key even if the replica dies in between or others start at the same
- * time. `apiKeys` must be synced.
+ * Makes the first key of an organization without a usable key, in a Secret that the administrator fetches and deletes.
+ * It writes that Secret first and makes the key from it. So there is one key even if the replica dies in between or
+ * others start at the same time. `apiKeys` must be synced.
  */
 export const leaveInitialKey = async (options: InitialKeyOptions): Promise<void> => {
   const { kube, namespace, secretName, apiKeys, log } = options;

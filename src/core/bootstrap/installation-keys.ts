@@ -12,8 +12,8 @@ import type { NamespacedRef, NewObject, Secret } from "../../platform/kube/objec
 import { secrets } from "../../platform/kube/resource-type.ts";
 
 /**
- * Reads a Secret, or creates what `make` returns. When replicas start at the same time, one creates it and all get the same. Throws
- * an `Error` when the Secret vanishes meanwhile.
+ * Reads a Secret, or creates what `make` returns. When replicas start at the same time, one creates it and all get the
+ * same. Throws an `Error` when the Secret vanishes meanwhile.
  */
 const readOrCreateSecret = async (
   kube: Kube,
@@ -39,7 +39,8 @@ const keyBytes = 32;
 const newMasterKey = (ref: NamespacedRef): NewObject<Secret> => ({
   metadata: { ...ref, labels: { "browserpool.dev/kind": "agent-master-key" } },
   type: "browserpool.dev/agent-master-key",
-  // With another key no browser could prove itself, so the Secret can't be edited by mistake. To change the key, delete the Secret.
+  // With another key no browser could prove itself, so the Secret can't be edited by mistake. To change the key, delete
+  // the Secret.
   immutable: true,
   data: { [masterKeyField]: randomBytes(keyBytes).toString("base64") },
 });
@@ -54,8 +55,8 @@ const masterKeyIn = ({ data, metadata }: Secret): KeyObject => {
 };
 
 /**
- * Reads the key from which those of all agents are computed (src/core/protocol/agent-key.ts) from the Secret `agent-master-key`, or creates
- * that Secret. Throws an `Error` when it contains anything else.
+ * Reads the key from which those of all agents are computed (src/core/protocol/agent-key.ts) from the Secret
+ * `agent-master-key`, or creates that Secret. Throws an `Error` when it contains anything else.
  */
 export const loadAgentMasterKey = async (deps: { kube: Kube; namespace: string }): Promise<KeyObject> =>
   masterKeyIn(await readOrCreateSecret(deps.kube, { name: masterKeySecret, namespace: deps.namespace }, newMasterKey));
@@ -72,7 +73,8 @@ const newSigningKey = (ref: NamespacedRef): NewObject<Secret> => {
   return {
     metadata: { ...ref, labels: { "browserpool.dev/kind": "signing-key" } },
     type: "browserpool.dev/signing-key",
-    // A changed key makes all tokens invalid, so the Secret can't be edited by mistake. To change the key, delete the Secret.
+    // A changed key makes all tokens invalid, so the Secret can't be edited by mistake. To change the key, delete the
+    // Secret.
     immutable: true,
     data: { [signingKeyField]: Buffer.from(pem).toString("base64") },
   };
@@ -92,8 +94,8 @@ const signingKeyIn = ({ data, metadata }: Secret): SigningKey => {
 };
 
 /**
- * Reads the key from the Secret `signing-key`, or creates that Secret. When replicas start at the same time, one creates it and all
- * get the same key. Throws an `Error` when the Secret contains anything else.
+ * Reads the key from the Secret `signing-key`, or creates that Secret. When replicas start at the same time, one
+ * creates it and all get the same key. Throws an `Error` when the Secret contains anything else.
  */
 export const loadSigningKey = async ({ kube, namespace }: { kube: Kube; namespace: string }): Promise<SigningKey> =>
   signingKeyIn(await readOrCreateSecret(kube, { name: signingKeySecret, namespace }, newSigningKey));

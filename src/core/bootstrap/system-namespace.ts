@@ -4,8 +4,8 @@ import type { Namespace } from "../../platform/kube/objects.ts";
 import { namespaces } from "../../platform/kube/resource-type.ts";
 
 /**
- * Creates a namespace if it is missing, and adds missing labels. A label with another value stays: a user has set it. Several
- * replicas may run this at once.
+ * Creates a namespace if it is missing, and adds missing labels. A label with another value stays: a user has set it.
+ * Several replicas may run this at once.
  */
 export const ensureNamespace = async (
   kube: Kube,

@@ -1,6 +1,6 @@
 /**
- * What this replica collects from agents: what it has begun, and that of replicas that are gone. It looks for that every three seconds,
- * and asks then whether others have taken over what it collects.
+ * What this replica collects from agents: what it has begun, and that of replicas that are gone. It looks for that
+ * every three seconds, and asks then whether others have taken over what it collects.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../platform/base/log.ts";
@@ -17,8 +17,8 @@ export type ClaimedWork = {
 };
 
 /**
- * `run`: collects until all is collected, and is repeated by another replica when this one is gone. After its rejection nobody collects
- * until `ensure` is asked to. `most`: at once. `alsoLook`: further work of each look; it gets `ensure`.
+ * `run`: collects until all is collected, and is repeated by another replica when this one is gone. After its rejection
+ * nobody collects until `ensure` is asked to. `most`: at once. `alsoLook`: further work of each look; it gets `ensure`.
  */
 type ClaimedWorkDeps = {
   claims: CollectClaims;

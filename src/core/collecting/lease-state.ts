@@ -6,7 +6,9 @@ import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { isRecovering } from "../pools/api/refuse-while-recovering.ts";
 
-/** How a session stands. `over`: it has ended; `lease`: as far as it is kept. `unknown`: Redis may have lost its lease. */
+/**
+ * How a session stands. `over`: it has ended; `lease`: as far as it is kept. `unknown`: Redis may have lost its lease.
+ */
 export type LeaseState =
   | { kind: "held"; lease: LeaseRecord }
   | { kind: "over"; lease: EndedLease | undefined }

@@ -379,8 +379,8 @@ const blobSettings = (env: z.infer<typeof Environment>): BlobSettings | undefine
 };
 
 /**
- * Reads the environment. Throws an error that names each bad variable. The result is frozen. Values of `fixed` win over the
- * environment; `fallback` gives values that the environment lacks.
+ * Reads the environment. Throws an error that names each bad variable. The result is frozen. Values of `fixed` win over
+ * the environment; `fallback` gives values that the environment lacks.
  */
 export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Readonly<Config> => {
   const { data: env, error } = Environment.safeParse({ ...fallback, ...environment, ...fixed });

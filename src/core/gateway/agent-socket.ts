@@ -6,12 +6,16 @@ import { splice } from "../../platform/cdp/splice.ts";
 /** Deadline for connecting to an agent, ms. A client waits for this browser and no other, so it is patient. */
 const connectTimeoutMs = 3000;
 
-/** Deadline for the head of the agent's answer, ms: a Chromium on a busy node takes a second, one that hangs never answers. */
+/**
+ * Deadline for the head of the agent's answer, ms: a Chromium on a busy node takes a second, one that hangs never
+ * answers.
+ */
 const firstByteTimeoutMs = 30_000;
 
 /**
- * Idle time after which TCP probes the peer, ms: ten probes, a second apart, detect a machine that vanished without closing
- * its connections. The agent can't detect this: its peer is this process, so it would count the lease as used for ever.
+ * Idle time after which TCP probes the peer, ms: ten probes, a second apart, detect a machine that vanished without
+ * closing its connections. The agent can't detect this: its peer is this process, so it would count the lease as used
+ * for ever.
  */
 const keepAliveMs = 15_000;
 

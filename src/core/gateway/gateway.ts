@@ -3,9 +3,9 @@
  *
  *   upgrade ──► host and origin ──► token ──► lease ──► bound of its project ──► agent ──► is it the agent? ──► raw bytes both ways
  *
- * The agent answers the upgrade itself and proves in its answer's head that it is the agent; the client gets that head without the
- * proof. Nothing is parsed after it, and nothing of the client is sent before it. A connection dies with its lease,
- * because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
+ * The agent answers the upgrade itself and proves in its answer's head that it is the agent; the client gets that head
+ * without the proof. Nothing is parsed after it, and nothing of the client is sent before it. A connection dies with
+ * its lease, because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
  */
 
 import type { IncomingMessage, Server } from "node:http";
@@ -37,8 +37,8 @@ type Gateway = {
   /** Number of open connections. */
   size(): number;
   /**
-   * Refuses new connections and cuts the open ones. They get no closing frame: the gateway parses no frames, so it can't
-   * tell whether the browser is in the middle of a message.
+   * Refuses new connections and cuts the open ones. They get no closing frame: the gateway parses no frames, so it
+   * can't tell whether the browser is in the middle of a message.
    */
   close(): void;
 };
@@ -127,7 +127,10 @@ const noAnswer = (cause?: unknown): AppError =>
 /** A connection to the browser's agent, and the head of its answer to the upgrade. */
 type Reached = { agent: Socket; answer: HttpHead };
 
-/** The head of the answer to the upgrade. Throws `unavailable` when none comes, or when it is not from the browser's agent. */
+/**
+ * The head of the answer to the upgrade. Throws `unavailable` when none comes, or when it is not from the browser's
+ * agent.
+ */
 const provenAnswer = async (agent: Socket, target: SessionTarget, log: Logger): Promise<HttpHead> => {
   const answer = await answerOf(agent).catch((cause: unknown) => {
     throw noAnswer(cause);
@@ -166,7 +169,10 @@ export const attachGateway = (
     });
     return { agent, answer };
   };
-  /** An agent that does not take the token may go by another time than this process: once more, by the agent's time (LEASE-55). */
+  /**
+   * An agent that does not take the token may go by another time than this process: once more, by the agent's time
+   * (LEASE-55).
+   */
   const reach = async (request: IncomingMessage, client: Socket, target: SessionTarget): Promise<Reached> => {
     const first = await reachOnce(request, client, target);
     if (first.answer.status !== httpStatus.unauthorized) return first;

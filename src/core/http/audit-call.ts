@@ -1,6 +1,7 @@
 /**
- * What the audit stream says of a request (AUDIT-1). The facts are collected on the request's way, and never contain what a caller
- * sent, unless it is the name or id of an object that exists: a caller may send a secret anywhere, by mistake.
+ * What the audit stream says of a request (AUDIT-1). The facts are collected on the request's way, and never contain
+ * what a caller sent, unless it is the name or id of an object that exists: a caller may send a secret anywhere, by
+ * mistake.
  */
 import { z } from "zod";
 import type { AuditedCall } from "../../platform/audit/audit-line.ts";
@@ -93,7 +94,9 @@ export const noteAnswer = (
   if (outcome !== undefined) facts.outcome = outcome;
 };
 
-/** Notes the error of a request. The objects that it names are known if the route has looked them up before this error. */
+/**
+ * Notes the error of a request. The objects that it names are known if the route has looked them up before this error.
+ */
 export const noteError = (facts: AuditFacts, code: ErrorCode, route: Route, input: Input | undefined): void => {
   facts.code = code;
   if (!input || !route.errorsAfterLookup?.includes(code)) return;

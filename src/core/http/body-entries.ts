@@ -1,14 +1,17 @@
 /**
- * Bounds what is in a JSON body, by its bytes, before it is parsed: parsing and checking take time by the entry and by the name rather
- * than by the byte, and meanwhile this replica answers nobody (LIMIT-31). It takes a body that is no JSON as it comes; the parser refuses
- * that.
+ * Bounds what is in a JSON body, by its bytes, before it is parsed: parsing and checking take time by the entry and by
+ * the name rather than by the byte, and meanwhile this replica answers nobody (LIMIT-31). It takes a body that is no
+ * JSON as it comes; the parser refuses that.
  */
 import { randomInt } from "node:crypto";
 
 /** Entries in a body of a route without a bound of its own: far above all that such a route takes. */
 export const defaultBodyEntries = 2000;
 
-/** Different names of fields in a body. A name that was not seen before costs the parser as much as twenty entries without one. */
+/**
+ * Different names of fields in a body. A name that was not seen before costs the parser as much as twenty entries
+ * without one.
+ */
 export const maxBodyNames = 5000;
 
 /** Levels of lists and objects. A Chrome policy may have a hundred. */
@@ -49,8 +52,8 @@ const problemOf = ({ entries, depth, names }: Counts, mostEntries: number): stri
 };
 
 /**
- * What a body has too much of, in words; undefined for a body within the bounds. An entry is a field of an object or an item of a list;
- * each list and object counts as one, too. `bytes`: UTF-8.
+ * What a body has too much of, in words; undefined for a body within the bounds. An entry is a field of an object or an
+ * item of a list; each list and object counts as one, too. `bytes`: UTF-8.
  */
 export const excessOf = (bytes: Uint8Array, mostEntries: number): string | undefined => {
   const names = new Set<number>();

@@ -15,8 +15,8 @@ const trusted = ({ trustedProxies }: Pick<Config, "trustedProxies">): Range[] =>
 };
 
 /**
- * The address of a request's client. `X-Forwarded-For` counts only as far as proxies of `BROWSERPOOL_TRUSTED_PROXIES` wrote it.
- * `unknown` when the connection is gone.
+ * The address of a request's client. `X-Forwarded-For` counts only as far as proxies of `BROWSERPOOL_TRUSTED_PROXIES`
+ * wrote it. `unknown` when the connection is gone.
  */
 export const clientAddress = (
   { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
@@ -28,8 +28,9 @@ export const clientAddress = (
 };
 
 /**
- * Counts a key, a token or a ticket that is not good on its caller's address, and returns the error to answer with: `error`, or that of the
- * bound when too many came from there. A good one is served whatever others send from the same address.
+ * Counts a key, a token or a ticket that is not good on its caller's address, and returns the error to answer with:
+ * `error`, or that of the bound when too many came from there. A good one is served whatever others send from the same
+ * address.
  */
 export const failedAttempt = <E>(
   request: IncomingMessage,
@@ -38,8 +39,9 @@ export const failedAttempt = <E>(
 ) => callerLimits.failed(addressGroup(clientAddress(request, config))) ?? error;
 
 /**
- * The error to answer with where the token of a URL opens nothing: not a good one, or of a session or a recording that is over. Both cost
- * the service work and need no key, so both count as failed attempts. Other errors are answered as they are.
+ * The error to answer with where the token of a URL opens nothing: not a good one, or of a session or a recording that
+ * is over. Both cost the service work and need no key, so both count as failed attempts. Other errors are answered as
+ * they are.
  */
 export const failedToken = (
   request: IncomingMessage,

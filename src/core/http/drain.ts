@@ -4,8 +4,8 @@
  *   drain ──► each answer has `Connection: close`, so that its caller's next request goes to another replica; requests are served
  *        ──► no request is open and none comes any more, or the time is over
  *
- * The server listens meanwhile: callers that do not know yet that it stops still send requests here. It does not close kept-alive
- * connections: a caller may send its next request at the moment of the close.
+ * The server listens meanwhile: callers that do not know yet that it stops still send requests here. It does not close
+ * kept-alive connections: a caller may send its next request at the moment of the close.
  */
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -13,7 +13,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export type Drainable = {
   /**
-   * Resolves when no request is open, or after `graceMs`. `busy`: whether anything else must end first, such as upgraded sockets.
+   * Resolves when no request is open, or after `graceMs`. `busy`: whether anything else must end first, such as
+   * upgraded sockets.
    */
   drain(graceMs: number, busy: () => boolean): Promise<void>;
 };

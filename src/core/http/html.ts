@@ -26,7 +26,10 @@ const render = (part: Part): string => {
 export const html = (parts: TemplateStringsArray, ...values: Part[]): Html =>
   new Html(parts.map((part, index) => part + render(values[index])).join(""));
 
-/** A whole page of ours. `css`: the path of its style sheet. `head`, `body`: what is within `<head>` besides, and within `<body>`. */
+/**
+ * A whole page of ours. `css`: the path of its style sheet. `head`, `body`: what is within `<head>` besides, and within
+ * `<body>`.
+ */
 export const htmlPage = ({ title, css, head, body }: { title: string; css: string; head?: Html; body: Html }): string =>
   html`<!doctype html>
 <html lang="en">

@@ -29,7 +29,9 @@ const maxKeyLength = 255;
 
 const sha256 = (...parts: string[]): Buffer => createHash("sha256").update(parts.join("\0")).digest();
 
-/** Larger answers are compressed, bytes: it pays off for those with a large Chrome policy, not for the usual 1 or 2 KB. */
+/**
+ * Larger answers are compressed, bytes: it pays off for those with a large Chrome policy, not for the usual 1 or 2 KB.
+ */
 const packAboveBytes = 8 * 1024;
 const pack = async (text: string): Promise<Buffer> => {
   const bytes = Buffer.from(text, "utf8");
@@ -41,7 +43,10 @@ const unpack = async (packed: Buffer): Promise<string> => {
   return (packed[0] === 1 ? await promisify(inflateRaw)(bytes) : bytes).toString("utf8");
 };
 
-/** Answers can contain an API key or a session's URL. Redis must not see them: AES-256-GCM with a key that only the caller has. */
+/**
+ * Answers can contain an API key or a session's URL. Redis must not see them: AES-256-GCM with a key that only the
+ * caller has.
+ */
 const seal = async (text: string, key: Buffer): Promise<string> => {
   const nonce = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
@@ -128,7 +133,8 @@ export const recordingAnswer = async <Answer extends { status: number }>(
       answer && isFinal(answer)
         ? answers.finish(digest, mark, { bodyDigest, sealed: seal(JSON.stringify(answer), sealingKey), holders })
         : answers.forget(digest, mark, holders);
-    // The caller does not wait for it. When its answer can't be kept, a repetition gets "in progress" until the mark expires.
+    // The caller does not wait for it. When its answer can't be kept, a repetition gets "in progress" until the mark
+    // expires.
     kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));
   }
 };

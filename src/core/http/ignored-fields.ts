@@ -1,6 +1,7 @@
 /**
- * The fields of a body that its schema does not know: the service ignores them, and names them in the header `X-Ignored-Fields` (HTTP-6). A
- * misspelled field is seen that way, without refusing clients that are newer than this service.
+ * The fields of a body that its schema does not know: the service ignores them, and names them in the header
+ * `X-Ignored-Fields` (HTTP-6). A misspelled field is seen that way, without refusing clients that are newer than this
+ * service.
  */
 import { z } from "zod";
 import { joinPath, type Path } from "../../platform/kinds/wire.ts";
@@ -30,7 +31,10 @@ const fieldForms = (objects: z.ZodObject<Record<string, z.ZodType>>[], key: stri
   return having.length === 0 ? undefined : having.flatMap(({ shape }) => formsOf(shape[key] as z.ZodType));
 };
 
-/** What there may be inside of a value: schemas of the fields that are known, and those of all entries of a list or a free map. */
+/**
+ * What there may be inside of a value: schemas of the fields that are known, and those of all entries of a list or a
+ * free map.
+ */
 const inside = (forms: z.ZodType[], value: object) => {
   const entries = Array.isArray(value)
     ? forms.filter(isArraySchema).flatMap(({ element }) => formsOf(element))
@@ -69,7 +73,9 @@ const inHeader = (path: Path): string =>
     .slice(0, longestName)
     .replace(/[^\u0021-\u002b\u002d-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
 
-/** The value of `X-Ignored-Fields`: the first 20 fields with commas between them; undefined when every field is known. */
+/**
+ * The value of `X-Ignored-Fields`: the first 20 fields with commas between them; undefined when every field is known.
+ */
 export const ignoredFields = (schema: z.ZodType | undefined, body: unknown): string | undefined => {
   const found = within(formsOf(schema ?? z.object({})), body, []);
   const named = [...found.take(mostNamed)].map(inHeader);

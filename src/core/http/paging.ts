@@ -30,7 +30,9 @@ export const pageOf = <T>(items: T[], paging: z.output<typeof Paging>): Answer &
   };
 };
 
-/** True when an item matches a list's `name` (exact) and `query` (part of the name, case-insensitive, or the exact id). */
+/**
+ * True when an item matches a list's `name` (exact) and `query` (part of the name, case-insensitive, or the exact id).
+ */
 export const isWanted = (
   item: { id: string; name?: string | undefined },
   { name, query }: { name?: string | undefined; query?: string | undefined },

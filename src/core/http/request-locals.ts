@@ -1,4 +1,6 @@
-/** What a request carries along on its way. Express leaves the type of `locals` open: it is read and written here alone. */
+/**
+ * What a request carries along on its way. Express leaves the type of `locals` open: it is read and written here alone.
+ */
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Response } from "express";

@@ -12,8 +12,8 @@ import type { FoundSession } from "../sessions/find-session.ts";
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
 /**
- * A file as an answer. `body` is read once, or the request's signal is aborted. `bytes`: undefined when it is not known before. `isShown`:
- * a web browser shows it instead of saving it.
+ * A file as an answer. `body` is read once, or the request's signal is aborted. `bytes`: undefined when it is not known
+ * before. `isShown`: a web browser shows it instead of saving it.
  */
 export type FileAnswer = {
   body: AsyncIterable<Uint8Array>;
@@ -23,7 +23,10 @@ export type FileAnswer = {
   isShown?: boolean;
 };
 
-/** One event of a stream. `id`: a word, by which a reader that connects again says what it has seen. `data`: sent as JSON. */
+/**
+ * One event of a stream. `id`: a word, by which a reader that connects again says what it has seen. `data`: sent as
+ * JSON.
+ */
 export type ServerEvent = { id?: string; data: unknown };
 
 /** A handler's answer; without a body it has no content type either. */
@@ -33,8 +36,8 @@ export type Answer = {
   /** In the place of `body`; only of a GET, since it can't be kept for repetitions. */
   file?: FileAnswer;
   /**
-   * In the place of `body`; only of a GET. Sent as server-sent events until it ends (sse.ts). It must end when the request's signal is
-   * aborted. What it throws is the last event.
+   * In the place of `body`; only of a GET. Sent as server-sent events until it ends (sse.ts). It must end when the
+   * request's signal is aborted. What it throws is the last event.
    */
   events?: AsyncIterable<ServerEvent>;
   headers?: Record<string, string>;
@@ -43,8 +46,8 @@ export type Answer = {
 };
 
 /**
- * One successful answer, for OpenAPI. In the place of `schema`, `files`: the content types of a file; `events`: the data of one event
- * of a stream.
+ * One successful answer, for OpenAPI. In the place of `schema`, `files`: the content types of a file; `events`: the
+ * data of one event of a stream.
  */
 type Answers = Record<
   number,
@@ -56,7 +59,10 @@ type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 /** Whose rights are needed: any key within its project, or a key of the organization. */
 type Scope = "project" | "organization";
 
-/** The permission of a route: routes of the organization need `organization`, all others one that keys of a project can have. */
+/**
+ * The permission of a route: routes of the organization need `organization`, all others one that keys of a project can
+ * have.
+ */
 type PermissionOf<Of extends Scope> = Of extends "organization" ? "organization" : ProjectPermission;
 
 /** A permission that only some requests of a route need, besides the route's own. */
@@ -70,7 +76,10 @@ export type FurtherPermission = {
 
 /** What is known of a request with a bad query or body. */
 type InvalidInput = "params" | "principal" | "project" | "deps";
-/** `mostBytes`: of the file. `type`: its content type, for the documentation. `fields`: the form's other fields; the rest is ignored. */
+/**
+ * `mostBytes`: of the file. `type`: its content type, for the documentation. `fields`: the form's other fields; the
+ * rest is ignored.
+ */
 export type UploadContract = { mostBytes: number; type: string; description: string; fields: readonly string[] };
 
 /** A file that a caller has sent, on this replica's disk until the answer is sent. */
@@ -87,7 +96,10 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope, Deps = unknown
   scope: Of;
   /** What the key must be allowed to do (AUTH-11). It is checked before the body is read. */
   permission: PermissionOf<Of>;
-  /** Whether it is also served in a project whose namespace is being deleted: callers see how their sessions ended, and end them. */
+  /**
+   * Whether it is also served in a project whose namespace is being deleted: callers see how their sessions ended, and
+   * end them.
+   */
   alsoLeaving?: boolean;
   /** Checked before the handler runs. */
   furtherPermissions?: FurtherPermission[];
@@ -106,11 +118,16 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope, Deps = unknown
   resumes?: boolean;
   /** Whether a GET has an audit line too; all other methods have one, unless they only read. */
   isAudited?: boolean;
-  /** Whether a POST changes nothing: its answers are not kept for repetitions, and have an audit line only when refused. */
+  /**
+   * Whether a POST changes nothing: its answers are not kept for repetitions, and have an audit line only when refused.
+   */
   onlyReads?: boolean;
   /** What its audit line says of an answer, if the answer tells an outcome. */
   outcomeOf?(answer: unknown): AuditedCall["outcome"];
-  /** Called when a request is refused for its query or body, after its caller, permission and project were checked. Never rejects. */
+  /**
+   * Called when a request is refused for its query or body, after its caller, permission and project were checked.
+   * Never rejects.
+   */
   onInvalid?: (
     input: Pick<RouteInput<Params, undefined, undefined, Of, Deps>, InvalidInput>,
     code: ErrorCode,
@@ -127,7 +144,10 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope, Deps = unk
   /** What a route with `upload` gets; others have none. */
   file: UploadedFile | undefined;
   principal: Principal;
-  /** The project of the request, checked and active, or leaving where the route allows that. Requests to the organization have none. */
+  /**
+   * The project of the request, checked and active, or leaving where the route allows that. Requests to the
+   * organization have none.
+   */
   project: Of extends "project" ? Project : undefined;
   /** The URL by which the caller reached this service, e.g. `http://127.0.0.1:8080`. */
   baseUrl: string;
@@ -143,7 +163,9 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope, Deps = unk
   signal: AbortSignal;
 };
 
-/** The stream of a session that was found by a key or a token (app.ts). Where it begins is settled when this resolves. */
+/**
+ * The stream of a session that was found by a key or a token (app.ts). Where it begins is settled when this resolves.
+ */
 type StreamOfSession<Query, Deps> = (
   found: FoundSession,
   asked: { query: Query; lastEventId: string | undefined },
@@ -170,8 +192,8 @@ export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
   Object.values(answers).some(({ events }) => events !== undefined);
 
 /**
- * Returns what defines operations of the API whose use cases need `Deps`: by a contract, which OpenAPI is also made from, and a handler that
- * calls one use case.
+ * Returns what defines operations of the API whose use cases need `Deps`: by a contract, which OpenAPI is also made
+ * from, and a handler that calls one use case.
  */
 export const routesWith =
   <Deps>() =>

@@ -7,8 +7,8 @@ import type { FileAnswer } from "./route.ts";
 type ByteRange = { start: number; end: number };
 
 /**
- * The range of a `Range` header within so many bytes; undefined for none, for several, and for one outside of the file: a server may
- * ignore the header, and answers with the whole file then.
+ * The range of a `Range` header within so many bytes; undefined for none, for several, and for one outside of the file:
+ * a server may ignore the header, and answers with the whole file then.
  */
 export const byteRange = (header: string | undefined, bytes: number): ByteRange | undefined => {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
@@ -40,8 +40,9 @@ export const fileHeaders = ({
 });
 
 /**
- * Sends a file, as an attachment unless it says otherwise, so that no browser shows what users have uploaded as a page of this service. It is read as fast as
- * the caller takes it, and no further when the caller has hung up. Throws the error of the body; then the connection is closed.
+ * Sends a file, as an attachment unless it says otherwise, so that no browser shows what users have uploaded as a page
+ * of this service. It is read as fast as the caller takes it, and no further when the caller has hung up. Throws the
+ * error of the body; then the connection is closed.
  */
 export const sendFile = async (response: Response, { body, ...about }: FileAnswer): Promise<void> => {
   response.set(fileHeaders(about));

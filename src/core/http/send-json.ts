@@ -1,6 +1,6 @@
 /**
- * Sends a JSON answer. A caller that does not read it keeps its bytes in memory, so they count for its key and project (LIMIT-35), are handed
- * to the socket as it takes them, and a caller that takes nothing for half a minute is cut.
+ * Sends a JSON answer. A caller that does not read it keeps its bytes in memory, so they count for its key and project
+ * (LIMIT-35), are handed to the socket as it takes them, and a caller that takes nothing for half a minute is cut.
  */
 import type { Response } from "express";
 import { ReaderStalled, writeText } from "../../platform/net/write-text.ts";

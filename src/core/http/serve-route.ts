@@ -1,4 +1,7 @@
-/** Serves a request of a route in these steps: host, caller and its bounds, permission, project, body, repetition, handler, answer. */
+/**
+ * Serves a request of a route in these steps: host, caller and its bounds, permission, project, body, repetition,
+ * handler, answer.
+ */
 import type { Request, RequestHandler, Response } from "express";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
@@ -159,8 +162,8 @@ const readInput = async (
 };
 
 /**
- * Throws `unauthorized` or `forbidden` for a key that was deleted or lost the permission since the request began, and `project_not_found`
- * when its project was archived or deleted.
+ * Throws `unauthorized` or `forbidden` for a key that was deleted or lost the permission since the request began, and
+ * `project_not_found` when its project was archived or deleted.
  */
 const requireAllowed = (headers: Request["headers"], services: AppDeps["services"], route: Route): void => {
   const principal = authenticate(headers, services.apiKeys);
@@ -169,8 +172,9 @@ const requireAllowed = (headers: Request["headers"], services: AppDeps["services
 };
 
 /**
- * Runs the handler. An answer that can be taken back may have taken long, because its caller had to wait: a key that was deleted
- * or lost the permission meanwhile gets nothing (AUTH-15), nor does one whose project was archived (PROJECT-12). Throws as `requireAllowed`.
+ * Runs the handler. An answer that can be taken back may have taken long, because its caller had to wait: a key that
+ * was deleted or lost the permission meanwhile gets nothing (AUTH-15), nor does one whose project was archived
+ * (PROJECT-12). Throws as `requireAllowed`.
  */
 const handle = async ({ headers }: Request, input: Input, route: Route): Promise<Answer> => {
   const answer = await route.handle(input);
@@ -214,7 +218,10 @@ const answerOf = async (
   return { ...answer, undelivered: () => undefined };
 };
 
-/** The answer to a HEAD: what a GET would be told of its body. `gone`: what a handler has opened for the body is closed by it. */
+/**
+ * The answer to a HEAD: what a GET would be told of its body. `gone`: what a handler has opened for the body is closed
+ * by it.
+ */
 const sendHead = (
   response: Response,
   { status, body, file, events, headers = {} }: Answer,

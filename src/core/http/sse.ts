@@ -6,8 +6,8 @@
  *   : alive                 after 15 s without one, so that nothing on the way takes the connection for dead
  *   event: error            the last one of a stream that ends before its time, with a code and a message, as in any error
  *
- * The source is asked for its next event when the reader has taken the last one. A reader that takes nothing for 30 s is cut: until then
- * it costs one event and the socket's buffer.
+ * The source is asked for its next event when the reader has taken the last one. A reader that takes nothing for 30 s
+ * is cut: until then it costs one event and the socket's buffer.
  */
 import type { ServerResponse } from "node:http";
 import { AppError } from "../../platform/base/errors.ts";
@@ -30,7 +30,9 @@ export type EventsDeps = {
   times?: typeof usualTimes;
 };
 
-/** What is said of a stream before its events. Proxies of the nginx kind would keep events back to send many at once. */
+/**
+ * What is said of a stream before its events. Proxies of the nginx kind would keep events back to send many at once.
+ */
 export const eventHeaders = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store",
@@ -68,7 +70,9 @@ const endSoon = (response: ServerResponse, { withinMs, text = "" }: { withinMs: 
   response.end(text);
 };
 
-/** Sends events until there are no more, the reader is gone or may not read on, or `signal` is aborted. Never throws. */
+/**
+ * Sends events until there are no more, the reader is gone or may not read on, or `signal` is aborted. Never throws.
+ */
 export const sendEvents = async (
   response: ServerResponse,
   events: AsyncIterable<ServerEvent>,

@@ -7,7 +7,10 @@ import { ignoredFields } from "./ignored-fields.ts";
 import type { Route } from "./route.ts";
 import { refuseUnserved, unservedFields } from "./unserved-fields.ts";
 
-/** What the newest public client, `kernel` 0.131.0 of PyPI, can send to each operation that is served, walked from its types. */
+/**
+ * What the newest public client, `kernel` 0.131.0 of PyPI, can send to each operation that is served, walked from its
+ * types.
+ */
 const ofClient = JSON.parse(
   readFileSync(new URL("../../../test/clients/sdk-fields.json", import.meta.url), "utf8"),
 ) as Record<string, { body?: string[]; query?: string[] }>;
@@ -57,7 +60,8 @@ describe("a field of the newest client", () => {
       });
       const known = route.query instanceof z.ZodObject ? Object.keys(route.query.shape) : [];
       const notAsked = query.filter((name) => !known.includes(name) && !refusal(route, {}, { [name]: "x" }));
-      // A field of an object that every entry of a list or of a union has is known: pools drop save_changes by their rule (POOL-PATCH-1).
+      // A field of an object that every entry of a list or of a union has is known: pools drop save_changes by their
+      // rule (POOL-PATCH-1).
       const byRule = ["profile.save_changes"];
       expect([...dropped.filter((place) => !byRule.includes(place)), ...notAsked]).toEqual([]);
     },

@@ -1,11 +1,13 @@
 /**
- * What the newest public clients can send and this service does not carry out (HTTP-32). It is refused by name: left out without a word,
- * a caller would take it for done. docs/clients.md lists it.
+ * What the newest public clients can send and this service does not carry out (HTTP-32). It is refused by name: left
+ * out without a word, a caller would take it for done. docs/clients.md lists it.
  */
 import { notSupportedHere } from "../../platform/base/errors.ts";
 import { joinPath, type Path } from "../../platform/kinds/wire.ts";
 
-/** Why it is refused and what to do instead, by the place in a body (`vaults[].name`) or the name of a query parameter. */
+/**
+ * Why it is refused and what to do instead, by the place in a body (`vaults[].name`) or the name of a query parameter.
+ */
 type Unserved = { body?: Record<string, string>; query?: Record<string, string> };
 
 const proxyInstead = "give proxy_id; null or an empty string takes the proxy away";
@@ -79,7 +81,10 @@ const givenAt = (value: unknown, [step, ...rest]: readonly string[], path: Path 
   return undefined;
 };
 
-/** Throws `not_supported_here`, which names each field and parameter of the operation's list that is given, with any value. */
+/**
+ * Throws `not_supported_here`, which names each field and parameter of the operation's list that is given, with any
+ * value.
+ */
 export const refuseUnserved = (operationId: string, body: unknown, query: Record<string, unknown>): void => {
   const unserved = unservedFields[operationId];
   const inBody = Object.entries(unserved?.body ?? {}).flatMap(([place, message]) => {

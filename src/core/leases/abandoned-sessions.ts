@@ -1,6 +1,7 @@
 /**
- * Sessions that no caller uses: the caller hung up, got an error, or its answer was lost. The replica takes each of them out
- * of the queue, or ends its lease. It works in the background and repeats while Redis is away, so no caller waits for it.
+ * Sessions that no caller uses: the caller hung up, got an error, or its answer was lost. The replica takes each of
+ * them out of the queue, or ends its lease. It works in the background and repeats while Redis is away, so no caller
+ * waits for it.
  */
 import type { Logger } from "../../platform/base/log.ts";
 import { createBackgroundRetries } from "../../platform/redis/background-retries.ts";
@@ -16,7 +17,9 @@ export type AbandonedSessions = {
 /** About a minute, with pauses of 0.1 s to 5 s. The operator's audit finds what is left then. */
 const tries = 16;
 
-/** Does nothing before `add`. When all tries for a session fail, it logs that and leaves the session to the operator. */
+/**
+ * Does nothing before `add`. When all tries for a session fail, it logs that and leaves the session to the operator.
+ */
 export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): AbandonedSessions => {
   const { add, drain } = createBackgroundRetries();
 

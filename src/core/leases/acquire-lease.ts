@@ -10,9 +10,9 @@
  *                              ├─ time is up ──► cancel ──► timeout
  *                              └─ caller hung up ──► throws the signal's reason
  *
- * A repeated take is always safe: the session is the script's request id, so the script repeats the answer of an earlier take.
- * When Redis has lost that answer, the ticket gives the caller its place back. A caller that gets an error holds nothing:
- * `abandonedSessions` takes its session back, even when Redis is away at first.
+ * A repeated take is always safe: the session is the script's request id, so the script repeats the answer of an
+ * earlier take. When Redis has lost that answer, the ticket gives the caller its place back. A caller that gets an
+ * error holds nothing: `abandonedSessions` takes its session back, even when Redis is away at first.
  */
 
 import { AppError } from "../../platform/base/errors.ts";
@@ -41,8 +41,9 @@ type Binding = Pick<
 };
 
 /**
- * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Returns undefined when the
- * agent took it, else the reason why the caller can't have this browser. `whileBinding`: called once the request is sent.
+ * Asks the agent of a granted browser to take the lease (docs/design.md, The lease protocol, step 2). Returns undefined
+ * when the agent took it, else the reason why the caller can't have this browser. `whileBinding`: called once the
+ * request is sent.
  */
 export const bindLease = async (
   lease: LeaseRecord,
@@ -90,7 +91,9 @@ type AcquireRequest = {
   mostWaiting?: number;
   /** Whether the caller takes a browser as its former holders have left it; asked when one is granted. Left out: no. */
   takesKept?: () => boolean;
-  /** Finds the queue full when no idle browser is as it was made. Else one that was kept is made anew for the caller. */
+  /**
+   * Finds the queue full when no idle browser is as it was made. Else one that was kept is made anew for the caller.
+   */
   onlyClean?: boolean;
   /** Called with every grant once its agent is asked, so that the caller's answer can be prepared meanwhile. */
   whileBinding?: (lease: LeaseRecord) => void;

@@ -14,16 +14,19 @@
  *                        │ releasing  the agent ended the lease and Redis lost the offer, or the bind never arrived
  *
  * A session is over when Redis lists it as ended, when another browser's agent bound it later, or when a `suspect` or
- * `releasing` record names it. Two rules make this list complete. Before a browser becomes idle, its agent uses up the fence of
- * the last grant, so that it refuses a bind that is still on its way. And `seq` never falls, neither in Redis nor at the agent.
+ * `releasing` record names it. Two rules make this list complete. Before a browser becomes idle, its agent uses up the
+ * fence of the last grant, so that it refuses a bind that is still on its way. And `seq` never falls, neither in Redis
+ * nor at the agent.
  *
- * A Redis that fell back to older data may have the session in the queue again, or may even have granted it a second browser.
- * Neither means that the session is over. Its caller has a browser, so restoring the lease takes the session out of the queue.
+ * A Redis that fell back to older data may have the session in the queue again, or may even have granted it a second
+ * browser. Neither means that the session is over. Its caller has a browser, so restoring the lease takes the session
+ * out of the queue.
  *
- * An API replica may still be at work on a recent step, so a step is left alone for `stepMs`; for `stillStepMs` when it is the bind of
- * a replica that Redis has not heard of lately (LEASE-54).
+ * An API replica may still be at work on a recent step, so a step is left alone for `stepMs`; for `stillStepMs` when it
+ * is the bind of a replica that Redis has not heard of lately (LEASE-54).
  *
- * A browser that has ended, and whose agent only keeps its profile to be saved, is retired; its lease ends with the agent's reason.
+ * A browser that has ended, and whose agent only keeps its profile to be saved, is retired; its lease ends with the
+ * agent's reason.
  *
  * A browser with a leaving mark is diagnosed like any other; the repair script retires it instead of making it idle.
  */
@@ -38,8 +41,8 @@ import type { Repair } from "./repair-store.ts";
 export const stepMs = 10_000;
 
 /**
- * The same for the bind of a replica that stands still, ms: longer than the silence by which that is known (beats.lua). If it wakes up
- * after that, its bind is refused by the fence.
+ * The same for the bind of a replica that stands still, ms: longer than the silence by which that is known (beats.lua).
+ * If it wakes up after that, its bind is refused by the fence.
  */
 export const stillStepMs = 2500;
 
@@ -120,7 +123,10 @@ export type Diagnosis =
   /** The agent does not answer; this alone changes nothing. */
   | { is: "silent" }
   | Correct
-  /** The agent must end this lease, or refuse it if its bind never came. `after`: the next step; left out, diagnose anew. */
+  /**
+   * The agent must end this lease, or refuse it if its bind never came. `after`: the next step; left out, diagnose
+   * anew.
+   */
   | { is: "end"; lease: Pick<LeaseAtAgent, "session" | "epoch" | "seq">; after?: Correct };
 
 /** The diagnosis of a browser that will be destroyed, which needs no agent state; undefined for any other. */
@@ -212,7 +218,9 @@ const underWay = (facts: Facts): Diagnosis => ({
   afterMs: Math.max(1, (facts.record?.since ?? 0) + patienceMs(facts) - facts.nowMs),
 });
 
-/** With the agent's epoch where it is higher: the agent ignores the end of a lower epoch, and its `seq` would not rise. */
+/**
+ * With the agent's epoch where it is higher: the agent ignores the end of a lower epoch, and its `seq` would not rise.
+ */
 const neverBound = (facts: Facts, lease: LeaseRecord, agentEpoch: number): Diagnosis => ({
   is: "end",
   lease: { session: lease.session, epoch: Math.max(lease.epoch, agentEpoch), seq: lease.seq },

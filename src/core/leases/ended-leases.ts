@@ -1,6 +1,6 @@
 /**
- * The ended leases of pools: read page by page, the latest end first, and dropped where they are too many. A page is read by
- * its place in the sorted set of end times, so a reader never gets more than it asked for.
+ * The ended leases of pools: read page by page, the latest end first, and dropped where they are too many. A page is
+ * read by its place in the sorted set of end times, so a reader never gets more than it asked for.
  */
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
@@ -11,7 +11,9 @@ import type { EndedLease } from "./records.ts";
 /** Most ended leases and most of their bytes, as Redis stores them. */
 export type EndedBounds = { count: number; bytes: number };
 
-/** `most`: of the pool, also held whenever one of its leases ends. `now`: to be reached by this call, not above `most`. */
+/**
+ * `most`: of the pool, also held whenever one of its leases ends. `now`: to be reached by this call, not above `most`.
+ */
 type Trim = { most: EndedBounds; now: EndedBounds; steps: number };
 
 /** What a trim leaves. `server`: the run id of the Redis server that the pool is on, as far as known. */
@@ -27,7 +29,10 @@ const trimScript = loadScript("trim", import.meta.url);
 
 /** A view over this connection. It keeps nothing itself. */
 export const createEndedLeases = (redis: RedisConnection) => ({
-  /** Drops the oldest ended leases beyond `now`, `steps` of them at most; those of the last 20 s stay. Returns what is left. */
+  /**
+   * Drops the oldest ended leases beyond `now`, `steps` of them at most; those of the last 20 s stay. Returns what is
+   * left.
+   */
   async trim(poolUid: string, { most, now, steps }: Trim): Promise<Trimmed> {
     const argv = [most.count, most.bytes, now.count, now.bytes, steps];
     const [dropped, count, bytes, server] = listReply(
@@ -40,7 +45,10 @@ export const createEndedLeases = (redis: RedisConnection) => ({
   async countSince(poolUid: string, sinceMs: number): Promise<number> {
     return orUnavailable(redis.zcount(poolKey(poolUid, "ended_at"), sinceMs, "+inf"));
   },
-  /** The latest ends before `beforeMs`, `count` of them at most, without the first `skip`; of one millisecond the last id first. */
+  /**
+   * The latest ends before `beforeMs`, `count` of them at most, without the first `skip`; of one millisecond the last
+   * id first.
+   */
   async entries(
     poolUid: string,
     beforeMs: number,
@@ -53,8 +61,8 @@ export const createEndedLeases = (redis: RedisConnection) => ({
     return flat.flatMap((session, index) => (index % 2 === 0 ? [{ session, endedMs: Number(flat[index + 1]) }] : []));
   },
   /**
-   * What is kept of these sessions, in their order; undefined where nothing is kept (any more). The scripts alone write it: a
-   * search may read 5000, so their fields are not checked.
+   * What is kept of these sessions, in their order; undefined where nothing is kept (any more). The scripts alone write
+   * it: a search may read 5000, so their fields are not checked.
    */
   async read(poolUid: string, sessions: string[]): Promise<(EndedLease | undefined)[]> {
     if (sessions.length === 0) return [];

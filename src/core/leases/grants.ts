@@ -4,13 +4,13 @@
  *   next() ──► message on the pool's channel ──► resolves with `granted` or `draining`
  *          └─► a message may be lost ──► resolves with `recheck`: the caller takes again
  *
- * A message is lost when the subscription breaks or hangs, when Redis loses its data, or when a script drops the waiters of
- * this replica because it is not subscribed. So callers take again when a subscription was renewed, when the operator says
- * that Redis lost data, and when a check finds that they are not in the queue (any more). The check covers all callers that
- * wait here, every ten seconds, with one script a pool.
+ * A message is lost when the subscription breaks or hangs, when Redis loses its data, or when a script drops the
+ * waiters of this replica because it is not subscribed. So callers take again when a subscription was renewed, when the
+ * operator says that Redis lost data, and when a check finds that they are not in the queue (any more). The check
+ * covers all callers that wait here, every ten seconds, with one script a pool.
  *
- * Twice a second the replica beats in each pool that has callers here: scripts give nothing to the callers of a replica that has
- * been silent for 2 s (scripts/includes/beats.lua). A beat after such a silence is followed by a check.
+ * Twice a second the replica beats in each pool that has callers here: scripts give nothing to the callers of a replica
+ * that has been silent for 2 s (scripts/includes/beats.lua). A beat after such a silence is followed by a check.
  */
 import { z } from "zod";
 import type { Logger } from "../../platform/base/log.ts";
@@ -27,7 +27,9 @@ export type Listener = { next(signal: AbortSignal): Promise<Wake>; stop(): void 
 export type Grants = {
   /** The channel that this replica's callers give to the take script. */
   channel(poolUid: string): string;
-  /** Call it before a caller's first take. Resolves when the pool's messages reach this replica; throws `unavailable`. */
+  /**
+   * Call it before a caller's first take. Resolves when the pool's messages reach this replica; throws `unavailable`.
+   */
   follow(poolUid: string): Promise<void>;
   /** Begins to listen for a session. Call it before the script that may grant. */
   listen(poolUid: string, session: string): Listener;

@@ -5,9 +5,9 @@
  *      ▲                                   │           └─ the record has changed meanwhile: again
  *      └───────────────────────────────────┴─ the agent ended a lease that is over: again
  *
- * The order makes an inspection safe while other processes change the same browser. The agent answers after the record was
- * read, and the repair does nothing when the record has changed since, so the agent's state belongs to that record. From its
- * answer on, the agent refuses binds of older epochs.
+ * The order makes an inspection safe while other processes change the same browser. The agent answers after the record
+ * was read, and the repair does nothing when the record has changed since, so the agent's state belongs to that record.
+ * From its answer on, the agent refuses binds of older epochs.
  */
 
 import type { AgentState } from "../protocol/agent-api.ts";
@@ -157,7 +157,9 @@ const carryOut = async (
 const hasEnded = (lease: LeaseRecord | undefined, { former, restored }: Repair): lease is LeaseRecord =>
   lease !== undefined && former !== "kept" && former !== "dropped" && restored?.session !== lease.session;
 
-/** Reserves the name of a restored session again. When a later session has reserved it meanwhile, that session keeps it. */
+/**
+ * Reserves the name of a restored session again. When a later session has reserved it meanwhile, that session keeps it.
+ */
 const reserveName = async ({ poolUid }: InspectTarget, lease: LeaseRecord, { names }: InspectDeps): Promise<void> => {
   const { name, project } = requestOf(lease);
   if (name) await names.reserve(project, name, { poolUid, session: lease.session });

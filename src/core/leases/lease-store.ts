@@ -13,8 +13,8 @@ import { poolKey, poolKeys } from "./pool-keys.ts";
 import { type AnyLease, type BrowserRecord, EndedLease, type EndReason, LeaseRecord } from "./records.ts";
 
 /**
- * The outcome of `take` and `reject`. `full`: the queue has no place for a new caller; `ended`: the session ended before its caller had a browser; `unknown`: the session does
- * not hold the browser by the lease that it rejects.
+ * The outcome of `take` and `reject`. `full`: the queue has no place for a new caller; `ended`: the session ended
+ * before its caller had a browser; `unknown`: the session does not hold the browser by the lease that it rejects.
  */
 export type TakeOutcome =
   | { kind: "granted"; lease: LeaseRecord }
@@ -78,7 +78,10 @@ type Retirement = {
   token?: string;
 };
 
-/** The lease state of pools in Redis: one method a script, and plain reads. Each throws `unavailable` when Redis does not answer. */
+/**
+ * The lease state of pools in Redis: one method a script, and plain reads. Each throws `unavailable` when Redis does
+ * not answer.
+ */
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
 /** Parses a lease that a script wrote; throws for any other text. */
@@ -180,7 +183,10 @@ export const createLeaseStore = (redis: RedisConnection) => {
       const [subscribers, lost] = listReply(await run(scripts.findLost, poolUid, [channel, ...sessions]));
       return { subscribers: numberReply(subscribers), lost: textsReply(lost) };
     },
-    /** Notes that the replica of this channel is alive. True when it counted as silent, so its callers may have been dropped. */
+    /**
+     * Notes that the replica of this channel is alive. True when it counted as silent, so its callers may have been
+     * dropped.
+     */
     async beat(poolUid: string, channel: string): Promise<boolean> {
       return (await run(scripts.beat, poolUid, [channel])) === 1;
     },
@@ -254,7 +260,9 @@ export const createLeaseStore = (redis: RedisConnection) => {
       const text = await orUnavailable(redis.hget(poolKey(poolUid, "ended"), session));
       return text ? parseEndedLease(session, text) : undefined;
     },
-    /** The texts of all leases of a pool that run, for `parseLease`: as many as it has browsers, each of some kilobytes. */
+    /**
+     * The texts of all leases of a pool that run, for `parseLease`: as many as it has browsers, each of some kilobytes.
+     */
     async leaseTexts(poolUid: string): Promise<string[]> {
       return orUnavailable(redis.hvals(poolKey(poolUid, "leases")));
     },
@@ -274,8 +282,8 @@ export const createLeaseStore = (redis: RedisConnection) => {
       return lease === 1 || ticket !== null;
     },
     /**
-     * True while Redis knows nothing about the pool, or may not know every lease (yet): a session that is not found may live.
-     * Ask only after a lookup has found nothing, so that other requests do not wait for the answer.
+     * True while Redis knows nothing about the pool, or may not know every lease (yet): a session that is not found may
+     * live. Ask only after a lookup has found nothing, so that other requests do not wait for the answer.
      */
     async isRecovering(poolUid: string): Promise<boolean> {
       return (await run(scripts.isRecovering, poolUid)) === 1;

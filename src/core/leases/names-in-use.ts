@@ -6,8 +6,9 @@ import { listReply, loadScript, runScript, type Script } from "../../platform/re
 import { poolKeys } from "./pool-keys.ts";
 
 /**
- * Which of these sessions hold a browser or wait for one under this name, in their order. `isRecovering`: a session that is not
- * found may live, because Redis knows nothing about the pool, or may not know every lease (yet). Throws `unavailable`.
+ * Which of these sessions hold a browser or wait for one under this name, in their order. `isRecovering`: a session
+ * that is not found may live, because Redis knows nothing about the pool, or may not know every lease (yet). Throws
+ * `unavailable`.
  */
 export type NamesInUse = (
   poolUid: string,
@@ -25,8 +26,8 @@ export const createNamesInUse =
     return { isRecovering: isRecovering === 1, inUse: inUse.map((one) => one === 1) };
   };
 
-// Whether all session names of a project are in Redis. A name that is not found is over only then; else it may be that of a session which
-// Redis has forgotten and an agent still holds.
+// Whether all session names of a project are in Redis. A name that is not found is over only then; else it may be that
+// of a session which Redis has forgotten and an agent still holds.
 //
 //   uncertain ──a check begins, no pool of the project is recovered, nothing was lost meanwhile──► complete
 //      ▲                                                                                              │
@@ -34,7 +35,9 @@ export const createNamesInUse =
 //
 // So a look-up of a name that nobody has asks one key, and not every pool of the project.
 
-/** `confirm`: call it when no pool of the project is being recovered; it holds only if nothing was lost since the check. */
+/**
+ * `confirm`: call it when no pool of the project is being recovered; it holds only if nothing was lost since the check.
+ */
 type NamesCheck = { isComplete: true } | { isComplete: false; confirm(): Promise<void> };
 
 export type NamesComplete = { check(projectId: string): Promise<NamesCheck> };

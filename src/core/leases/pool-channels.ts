@@ -5,8 +5,8 @@
  *                                   │    ▲
  *                                   └────┘ renew: the connection came back, the slot moved, or messages do not arrive
  *
- * The client library does not renew the subscriptions: it would turn a failure into an unhandled rejection, and it would not
- * tell when a subscription is back. At that moment callers must ask for what they missed.
+ * The client library does not renew the subscriptions: it would turn a failure into an unhandled rejection, and it
+ * would not tell when a subscription is back. At that moment callers must ask for what they missed.
  */
 import { z } from "zod";
 import type { Logger } from "../../platform/base/log.ts";
@@ -20,7 +20,10 @@ export type PoolChange = { poolUid: string; urgent: boolean };
 
 const Message = z.object({ pool: z.string(), urgent: z.boolean() });
 
-/** Calls `onChange` for every pool that a script changed. The operator's resync makes up for messages lost in a reconnect. */
+/**
+ * Calls `onChange` for every pool that a script changed. The operator's resync makes up for messages lost in a
+ * reconnect.
+ */
 export const followPoolChanges = (
   subscriber: RedisConnection,
   onChange: (change: PoolChange) => void,
@@ -57,8 +60,8 @@ type Handlers = {
 type Followed = { subscribed: Promise<void>; usedMs: number };
 
 /**
- * `subscriber`: a connection that nothing else uses. After the SUNSUBSCRIBE from its last sharded channel, the client library
- * (ioredis) drops the messages of all other channels of the connection.
+ * `subscriber`: a connection that nothing else uses. After the SUNSUBSCRIBE from its last sharded channel, the client
+ * library (ioredis) drops the messages of all other channels of the connection.
  */
 export const openPoolChannels = (
   subscriber: RedisConnection,

@@ -1,6 +1,7 @@
 /**
  * The keys of one pool. All share the hash tag `{<pool uid>}`, so that a pool lives in one slot of a Redis Cluster, and
- * all begin with `bp:`, so that an ACL can name them. Every script gets all ten in this order (scripts/includes/keys.lua).
+ * all begin with `bp:`, so that an ACL can name them. Every script gets all ten in this order
+ * (scripts/includes/keys.lua).
  *
  *   pool      hash    epoch, ticket (the highest), idle_order (counter), unpaced (starts left),
  *                     discarded (token of the last discard), draining, recovering (when it began, ms),
@@ -38,8 +39,8 @@ export const poolKey = (poolUid: string, part: PoolPart): string => `bp:{${poolU
 export const poolKeys = (poolUid: string): string[] => parts.map((part) => poolKey(poolUid, part));
 
 /**
- * The channel on which an API replica receives grants to the pool's callers that wait at it. It is a shard channel in the
- * pool's slot, so that in a Redis Cluster the script that publishes there counts all subscribers of the channel.
+ * The channel on which an API replica receives grants to the pool's callers that wait at it. It is a shard channel in
+ * the pool's slot, so that in a Redis Cluster the script that publishes there counts all subscribers of the channel.
  */
 export const grantsChannel = (poolUid: string, replicaId: string): string => `bp:{${poolUid}}:grants:${replicaId}`;
 

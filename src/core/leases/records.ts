@@ -11,13 +11,15 @@
  *                                                               ├────────────────────────┘
  *                                                               └─inspect──► idle (agent answers and holds nothing)
  *
- * `releasing` lasts while the agent resets the browser. `starting` has no record: the pod is not in Redis yet, or Redis has lost it. No caller gets a `suspect` or `retired` browser.
- * An inspection (inspect.ts) asks the agent. Where Redis has lost data, it leads from any state to `leased`, when the agent
- * holds a lease, or to `idle`, when a grant was never bound, or an end or an offer was lost. A restored lease has its session,
- * request and fence, but neither ticket nor channel of its own, because no caller waits for it.
+ * `releasing` lasts while the agent resets the browser. `starting` has no record: the pod is not in Redis yet, or Redis
+ * has lost it. No caller gets a `suspect` or `retired` browser. An inspection (inspect.ts) asks the agent. Where Redis
+ * has lost data, it leads from any state to `leased`, when the agent holds a lease, or to `idle`, when a grant was
+ * never bound, or an end or an offer was lost. A restored lease has its session, request and fence, but neither ticket
+ * nor channel of its own, because no caller waits for it.
  *
- * A browser with a leaving mark (`leaving`, for example because its node is drained) is retired wherever it would become
- * `idle`; until then its holder keeps it. Redis may lose the mark: the operator sees the reason again and sets it anew.
+ * A browser with a leaving mark (`leaving`, for example because its node is drained) is retired wherever it would
+ * become `idle`; until then its holder keeps it. Redis may lose the mark: the operator sees the reason again and sets
+ * it anew.
  */
 import { z } from "zod";
 import { AgentViewport, CaptureSettings } from "../protocol/agent-api.ts";
@@ -37,7 +39,10 @@ export const BrowserRecord = z.object({
   state: z.enum(["idle", "leased", "releasing", "suspect", "retired"]),
   /** When it entered this state, ms since 1970. */
   since: z.int(),
-  /** `leased`: its holder. `releasing`, `suspect`: the session that ended or was rejected last; the agent may not know of its end. */
+  /**
+   * `leased`: its holder. `releasing`, `suspect`: the session that ended or was rejected last; the agent may not know
+   * of its end.
+   */
   session: z.string().optional(),
   reason: z.string().optional(),
   /** Why it is retired as soon as it would become idle. */
@@ -69,9 +74,10 @@ export const LeaseRecord = z.object({
 export type LeaseRecord = z.infer<typeof LeaseRecord>;
 
 /**
- * What is kept of a lease that has ended, in the hash `ended` of its pool under the session's id (scripts/includes/end-lease.lua):
- * what callers are told of it, and what a repeated release needs. A request of more than 512 bytes comes without `report` and telemetry, then
- * without start URL, tags, vaults and what its holder has changed, until the rest is short enough. So it has about a kilobyte at most.
+ * What is kept of a lease that has ended, in the hash `ended` of its pool under the session's id
+ * (scripts/includes/end-lease.lua): what callers are told of it, and what a repeated release needs. A request of more
+ * than 512 bytes comes without `report` and telemetry, then without start URL, tags, vaults and what its holder has
+ * changed, until the rest is short enough. So it has about a kilobyte at most.
  */
 export const EndedLease = LeaseRecord.omit({ ticket: true, channel: true }).extend({
   /** ms since 1970. */
@@ -93,8 +99,8 @@ export const SessionRequest = z.object({
   max_session_seconds: z.int(),
   telemetry: CaptureSettings.optional(),
   /**
-   * Its caller lets the agent tell what came of its first navigation. `recipe`: of a browser with the configuration of this hash, as
-   * src/features/sites/site-recipe.ts has it.
+   * Its caller lets the agent tell what came of its first navigation. `recipe`: of a browser with the configuration of
+   * this hash, as src/features/sites/site-recipe.ts has it.
    */
   report: z.object({ config: z.string(), recipe: z.unknown() }).optional(),
   /** The owner of its lease: its pool, or the on-demand browser itself. */
@@ -133,7 +139,10 @@ export type EndReason =
   | "node_drained"
   | "pod_deleted";
 
-/** The reason of a suspect at whose address something answered that does not prove to be its agent (src/core/protocol/agent-proof.ts). */
+/**
+ * The reason of a suspect at whose address something answered that does not prove to be its agent
+ * (src/core/protocol/agent-proof.ts).
+ */
 export const notGenuine = "not_genuine";
 
 /** An agent's refusal of a token. It tells nothing about the browser, so it is no reason for a state. */

@@ -1,7 +1,7 @@
 /**
- * The end of a lease by its holder (docs/design.md, The lease protocol, step 5). The session ends first, so that no late call can
- * touch the browser's next lease. Then the agent cuts the sockets. Then it resets the browser, or confirms Chromium. Then a script
- * offers the browser.
+ * The end of a lease by its holder (docs/design.md, The lease protocol, step 5). The session ends first, so that no
+ * late call can touch the browser's next lease. Then the agent cuts the sockets. Then it resets the browser, or
+ * confirms Chromium. Then a script offers the browser.
  */
 
 import { AppError } from "../../platform/base/errors.ts";
@@ -24,8 +24,9 @@ export type ReleaseDeps = {
 export type Release = { poolUid: string; session: string; reuse: Reuse; reason: EndReason };
 
 /**
- * `reuse`: how the browser goes back to its pool; with `none` it is retired and the operator destroys it. Resolves when the lease's
- * sockets are cut, before a reset is over. Returns the ended lease, or undefined when the session is not held (any more).
+ * `reuse`: how the browser goes back to its pool; with `none` it is retired and the operator destroys it. Resolves when
+ * the lease's sockets are cut, before a reset is over. Returns the ended lease, or undefined when the session is not
+ * held (any more).
  */
 export const releaseLease = async (release: Release, deps: ReleaseDeps): Promise<AnyLease | undefined> => {
   const lease = await endSession(release, deps);
@@ -42,15 +43,16 @@ const endSession = ({ poolUid, session, reuse, reason }: Release, { store }: Rel
   return retryBriefly(async () => {
     tries += 1;
     const lease = await store.release(poolUid, session, reuse === "none" ? "retired" : "releasing", reason);
-    // An earlier try may have ended the session, and only its answer was lost. If another caller's release ended it, going on
-    // is harmless: agent and scripts identify the lease by its session and fence, and do nothing twice.
+    // An earlier try may have ended the session, and only its answer was lost. If another caller's release ended it,
+    // going on is harmless: agent and scripts identify the lease by its session and fence, and do nothing twice.
     return lease ?? (tries > 1 ? store.endedLease(poolUid, session) : undefined);
   });
 };
 
 /**
- * Asks the agent to end the lease. The browser is offered when the agent confirms, at once or after its reset, else it becomes
- * suspect. When Redis fails before that is written, the session has ended anyway, and an inspection finishes the release.
+ * Asks the agent to end the lease. The browser is offered when the agent confirms, at once or after its reset, else it
+ * becomes suspect. When Redis fails before that is written, the session has ended anyway, and an inspection finishes
+ * the release.
  */
 const endOnAgent = async (
   poolUid: string,

@@ -9,8 +9,9 @@ import { poolKey, poolKeys } from "./pool-keys.ts";
 import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
 
 /**
- * Retires a browser that has no record in Redis, so that no inspection registers it, not even one that is under way. Returns
- * false and changes nothing when the browser has a record by now, or the epoch is another one. Throws `unavailable`.
+ * Retires a browser that has no record in Redis, so that no inspection registers it, not even one that is under way.
+ * Returns false and changes nothing when the browser has a record by now, or the epoch is another one. Throws
+ * `unavailable`.
  */
 export const retireUnknown = (
   { poolUid, epoch, browser: { id, pod, address, configHash } }: InspectTarget,
@@ -65,7 +66,9 @@ export const createRepairStore = (redis: RedisConnection) => {
     async epoch(poolUid: string): Promise<number> {
       return Number(await orUnavailable(redis.hget(poolKey(poolUid, "pool"), "epoch")));
     },
-    /** Begins an epoch and makes all waiting callers take again; false when this epoch or a later one has begun already. */
+    /**
+     * Begins an epoch and makes all waiting callers take again; false when this epoch or a later one has begun already.
+     */
     async establish(poolUid: string, epoch: number): Promise<boolean> {
       return (await run(scripts.establish, poolUid, [epoch])) === 1;
     },
@@ -86,7 +89,10 @@ export const createRepairStore = (redis: RedisConnection) => {
         isReplicaStill: reply[4] === 1,
       };
     },
-    /** False when record or epoch have changed since the examination, or the restored session ended or moved: examine again. */
+    /**
+     * False when record or epoch have changed since the examination, or the restored session ended or moved: examine
+     * again.
+     */
     async repair(
       poolUid: string,
       { epoch, text }: Pick<Examined, "epoch" | "text">,

@@ -13,8 +13,8 @@ export type OutcomeReports = {
 };
 
 /**
- * Passes on what the agent tells of a session's first navigation, if its caller allows that. The agent tells the same again; the operator
- * counts it once. What an agent says of another session than that of its lease counts for none.
+ * Passes on what the agent tells of a session's first navigation, if its caller allows that. The agent tells the same
+ * again; the operator counts it once. What an agent says of another session than that of its lease counts for none.
  */
 export const reportOutcome = (
   lease: AnyLease | undefined,

@@ -1,6 +1,7 @@
 /**
- * Browsers that their agents reset after a lease. The replica that ended the lease waits for each of them and offers it as soon
- * as it is up, so that the caller who waits gets it in that moment. When the replica dies meanwhile, an inspection offers it.
+ * Browsers that their agents reset after a lease. The replica that ended the lease waits for each of them and offers it
+ * as soon as it is up, so that the caller who waits gets it in that moment. When the replica dies meanwhile, an
+ * inspection offers it.
  */
 
 import type { Logger } from "../../platform/base/log.ts";
@@ -20,8 +21,8 @@ export type ReturningBrowsers = {
 type ReturnDeps = { store: Pick<LeaseStore, "offer" | "suspect">; agents: AgentClient; log: Logger };
 
 /**
- * Offers the browser of an ended lease, or makes it suspect, as its agent said. One whose agent did not take this process' token is
- * left to an inspection. Throws `unavailable`.
+ * Offers the browser of an ended lease, or makes it suspect, as its agent said. One whose agent did not take this
+ * process' token is left to an inspection. Throws `unavailable`.
  */
 export const offerOrSuspect = async (
   poolUid: string,

@@ -20,8 +20,8 @@ export type LimitName =
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /**
- * The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for those of pools (pool-metrics.ts). Units are
- * seconds. `poolTotals`: over all pools, called at each scrape.
+ * The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for those of pools
+ * (pool-metrics.ts). Units are seconds. `poolTotals`: over all pools, called at each scrape.
  */
 export const createApiMetrics = (registry: Registry, poolTotals: () => PoolCounts) => {
   const registers = [registry];

@@ -6,12 +6,15 @@ type StartResult = "ready" | "failed";
 type TrialVerdict = "accessed" | "blocked" | "inconclusive";
 
 /**
- * `counted`; `skipped`: of what is not known, or too soon after another of its project; `dropped`: there was no room, or it could not be
- * written.
+ * `counted`; `skipped`: of what is not known, or too soon after another of its project; `dropped`: there was no room,
+ * or it could not be written.
  */
 type ReportResult = "counted" | "skipped" | "dropped";
 
-/** `pool`: a day old, or beyond the pool's own bound; `all`: beyond the bound of all pools; `memory`: Redis is nearly full. */
+/**
+ * `pool`: a day old, or beyond the pool's own bound; `all`: beyond the bound of all pools; `memory`: Redis is nearly
+ * full.
+ */
 export type EndedDropReason = "pool" | "all" | "memory";
 
 /** Receives measurements of the controllers' queues; the same shape as in src/platform/kube. */

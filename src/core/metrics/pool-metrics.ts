@@ -3,7 +3,10 @@ import { Gauge, type Registry } from "prom-client";
 /** Of a pool, or of several together: its size, its browsers, and the callers that wait for one. */
 export type PoolCounts = { size: number; available: number; acquired: number; starting: number; waiting: number };
 
-/** A pool as its status counts it. `project`: the id; `pool`: its name, or its id when it has none. `createdAt`: RFC 3339. */
+/**
+ * A pool as its status counts it. `project`: the id; `pool`: its name, or its id when it has none. `createdAt`: RFC
+ * 3339.
+ */
 export type PoolFigures = PoolCounts & { project: string; pool: string; createdAt: string };
 
 /** The browsers of a pool, or of several, by the label `state`. */
@@ -23,8 +26,9 @@ const byAge = (a: PoolFigures, b: PoolFigures): number =>
   a.createdAt === b.createdAt ? (a.pool < b.pool ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
 
 /**
- * Metrics of each pool, for dashboards, alerts and scalers: unlike all others they have names as labels, of the `most` oldest pools; the rest
- * are added up. `pools` is called at each scrape. Every replica of the api tells the same, so take the `max` of them.
+ * Metrics of each pool, for dashboards, alerts and scalers: unlike all others they have names as labels, of the `most`
+ * oldest pools; the rest are added up. `pools` is called at each scrape. Every replica of the api tells the same, so
+ * take the `max` of them.
  */
 export const createPoolMetrics = (
   registry: Registry,

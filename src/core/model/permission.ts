@@ -31,8 +31,8 @@ export const permissions = Object.keys(permissionTexts) as Permission[];
 export const isPermission = (text: string): text is Permission => Object.hasOwn(permissionTexts, text);
 
 /**
- * The permissions of a key. `listed`: those that it was given; undefined: all of its level. A key of a project never has
- * `organization`, whatever is listed.
+ * The permissions of a key. `listed`: those that it was given; undefined: all of its level. A key of a project never
+ * has `organization`, whatever is listed.
  */
 export const permissionsOf = ({
   projectId,

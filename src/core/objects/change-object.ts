@@ -8,15 +8,18 @@ import type { ResourceType } from "../../platform/kube/resource-type.ts";
 /** Tries to write over concurrent changes of the same object, the operator's status among them. */
 const maxTries = 8;
 
-/** Longest pause before the second try, ms; doubled for each further one, with chance in it, so that rivals don't meet again. */
+/**
+ * Longest pause before the second try, ms; doubled for each further one, with chance in it, so that rivals don't meet
+ * again.
+ */
 const firstRetryMs = 10;
 const longestPauseMs = doubling(firstRetryMs);
 
 const isConflict = (error: unknown): boolean => hasReason(error, "Conflict");
 
 /**
- * Does `readAndWrite` again when somebody else wrote in between, each time from the newest version. Throws `unavailable` when
- * that happens all the time; `what`: the object, for people, e.g. `the pool`.
+ * Does `readAndWrite` again when somebody else wrote in between, each time from the newest version. Throws
+ * `unavailable` when that happens all the time; `what`: the object, for people, e.g. `the pool`.
  */
 export const retryConflicts = async <T>(what: string, readAndWrite: () => Promise<T>): Promise<T> => {
   try {
@@ -40,8 +43,8 @@ export type MergePatch = {
 };
 
 /**
- * Fetches an object, asks `change` for a patch, and writes it. If the object has changed meanwhile, it starts again, a few times.
- * `change` may throw to give up. Returns undefined when there is no such object.
+ * Fetches an object, asks `change` for a patch, and writes it. If the object has changed meanwhile, it starts again, a
+ * few times. `change` may throw to give up. Returns undefined when there is no such object.
  */
 export const changeObject = async <T extends KubeObject>(
   kube: Kube,

@@ -1,4 +1,6 @@
-/** Fetches the objects of a project by id (`metadata.name`), else by name. Objects that are being deleted count as gone. */
+/**
+ * Fetches the objects of a project by id (`metadata.name`), else by name. Objects that are being deleted count as gone.
+ */
 
 import { AppError } from "../../platform/base/errors.ts";
 import { byAge, wireName } from "../../platform/kinds/identity.ts";
@@ -39,7 +41,8 @@ export const fetchObject = async <T extends KubeObject>(
 };
 
 /**
- * Fetches an object by id, else by name; of two with one name, the older. `what`: the kind's name in messages. Throws `not_found`.
+ * Fetches an object by id, else by name; of two with one name, the older. `what`: the kind's name in messages. Throws
+ * `not_found`.
  */
 export const fetchNamedObject = async <T extends Named>(
   kind: ResourceType<T>,

@@ -7,8 +7,8 @@ import { type ObjectBounds, requireQuotaFor } from "./project-quota.ts";
 const tooLargeForEtcd = /request is too large/;
 
 /**
- * True when RBAC refused the call, not an admission rule. In a new project the operator creates the service's rights with the
- * project's objects, a moment after the namespace.
+ * True when RBAC refused the call, not an admission rule. In a new project the operator creates the service's rights
+ * with the project's objects, a moment after the namespace.
  */
 const isRightMissing = ({ reason, message }: KubeError): boolean =>
   reason === "Forbidden" && /^[\w./-]+( "[^"]*")? is forbidden: User "/.test(message);
@@ -19,7 +19,10 @@ const isAboveQuota = ({ reason, message }: KubeError): boolean =>
 const isQuotaUncounted = ({ reason, message }: KubeError): boolean =>
   reason === "Forbidden" && message.includes("status unknown for quota: ");
 
-/** Translates an error of the Kubernetes API for the caller of a request. Errors that a use case handles itself stay unchanged. */
+/**
+ * Translates an error of the Kubernetes API for the caller of a request. Errors that a use case handles itself stay
+ * unchanged.
+ */
 const translate = (error: unknown): unknown => {
   if (!(error instanceof KubeError)) return error;
   if (error.status === 413 || tooLargeForEtcd.test(error.message))
@@ -38,8 +41,8 @@ const translate = (error: unknown): unknown => {
 };
 
 /**
- * The same client with errors that a caller may see: an outage becomes `unavailable`, an invalid object `bad_request`. It creates no more
- * objects of a project than `bounds` allows.
+ * The same client with errors that a caller may see: an outage becomes `unavailable`, an invalid object `bad_request`.
+ * It creates no more objects of a project than `bounds` allows.
  */
 export const kubeForRequests = (kube: Kube, bounds: ObjectBounds = {}): Kube => {
   const translated = async <Result>(call: () => Promise<Result>): Promise<Result> => {

@@ -14,8 +14,8 @@ const idPattern = new RegExp(`^[a-z][a-z0-9]{${idLength - 1}}$`);
 export const isId = (text: string): boolean => idPattern.test(text);
 
 /**
- * A new id: 24 lower-case letters and digits, a letter first, as Kubernetes requires of names. Its 123 random bits make it unique
- * and reveal nothing.
+ * A new id: 24 lower-case letters and digits, a letter first, as Kubernetes requires of names. Its 123 random bits make
+ * it unique and reveal nothing.
  */
 export const newId = (): string => {
   let id = anyOf(letters);
@@ -23,10 +23,13 @@ export const newId = (): string => {
   return id;
 };
 
-// The ids of sessions of pools. Each ends with the first characters of its pool's uid, so that one look finds a session among any number of
-// pools, and an id of none costs no look. The session of an on-demand browser has the browser's id.
+// The ids of sessions of pools. Each ends with the first characters of its pool's uid, so that one look finds a session
+// among any number of pools, and an id of none costs no look. The session of an on-demand browser has the browser's id.
 
-/** Of a uid, which is random: of 500 pools, two have the same start in one of 130 installations, and then both are asked. */
+/**
+ * Of a uid, which is random: of 500 pools, two have the same start in one of 130 installations, and then both are
+ * asked.
+ */
 const tagLength = 6;
 
 const tagOf = (poolUid: string): string => poolUid.slice(0, tagLength);

@@ -1,6 +1,7 @@
 /**
- * How many objects of each kind a project may have, and how many bytes (LIMIT-36). All projects share one etcd, which is full for everybody when it is full. This
- * holds for objects that HTTP makes; a ResourceQuota of the chart holds for all. Of requests at once a few more pass than there is room for.
+ * How many objects of each kind a project may have, and how many bytes (LIMIT-36). All projects share one etcd, which
+ * is full for everybody when it is full. This holds for objects that HTTP makes; a ResourceQuota of the chart holds for
+ * all. Of requests at once a few more pass than there is room for.
  */
 import { AppError } from "../../platform/base/errors.ts";
 import { apiGroup } from "../../platform/kinds/kind.ts";

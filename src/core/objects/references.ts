@@ -57,8 +57,8 @@ export const fetchReferenced = async (
 };
 
 /**
- * Throws `bad_request` for a name that several objects have, and `not_found` for references that name nothing; both name the field
- * and what it asks for.
+ * Throws `bad_request` for a name that several objects have, and `not_found` for references that name nothing; both
+ * name the field and what it asks for.
  */
 export const requireReferences = async (references: Reference[], project: Place, deps: Deps): Promise<void> => {
   const problems = referenceProblems(references, await fetchReferenced(references, project, deps));
@@ -94,7 +94,9 @@ const holderOf = async (
   return undefined;
 };
 
-/** Throws `conflict` when a pool, or a browser that has not ended, refers to the object. `what`: its kind, for people. */
+/**
+ * Throws `conflict` when a pool, or a browser that has not ended, refers to the object. `what`: its kind, for people.
+ */
 export const requireUnused = async (
   { kind, object, what }: Wanted & { what: string },
   project: Place,

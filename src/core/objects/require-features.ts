@@ -11,7 +11,9 @@ const Settings = BrowserPoolSpec.extend({
   reportOutcome: BrowserSpec.shape.reportOutcome,
 });
 
-/** Throws `not_supported_here` for settings that this installation can't carry out, unless `before` has them already. */
+/**
+ * Throws `not_supported_here` for settings that this installation can't carry out, unless `before` has them already.
+ */
 export const requireFeatures = (
   spec: Parameters<typeof featureProblems>[0],
   { config }: { config: Config },

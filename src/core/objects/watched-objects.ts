@@ -4,7 +4,9 @@ import type { NamespacedObject } from "../../platform/kube/objects.ts";
 import { type Reflector, startReflector } from "../../platform/kube/reflector.ts";
 import type { ResourceType } from "../../platform/kube/resource-type.ts";
 
-/** All objects of a kind in the organization, kept up to date by a watch, for requests that wait for a change of one. */
+/**
+ * All objects of a kind in the organization, kept up to date by a watch, for requests that wait for a change of one.
+ */
 export type WatchedObjects<T extends NamespacedObject> = Reflector<T> & {
   /** Calls `listener` for every change of this object that the watch shows. Returns a function that unsubscribes. */
   listen(uid: string, listener: (object: T) => void): () => void;

@@ -8,12 +8,14 @@ import { fetchObjects } from "./fetch-object.ts";
 
 type Named = KubeObject & { spec: { name?: string | undefined } };
 
-/** `what`: the kind's name, for people and for the lock. `ownId`: the id of an object that may already have the name. */
+/**
+ * `what`: the kind's name, for people and for the lock. `ownId`: the id of an object that may already have the name.
+ */
 type Wanted = { name: string; what: string; project: { namespace: string }; ownId?: string };
 
 /**
- * Runs `work`, which gives an object of this kind this name, under a lock, so that no other request gives the same name. Throws
- * `name_taken`.
+ * Runs `work`, which gives an object of this kind this name, under a lock, so that no other request gives the same
+ * name. Throws `name_taken`.
  */
 export const withFreeName = <T, O extends Named>(
   kind: ResourceType<O>,

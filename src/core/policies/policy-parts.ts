@@ -1,4 +1,7 @@
-/** Packs a Chrome policy that is too large for its pool's object into ConfigMaps, and unpacks it: JSON, gzip, cut into parts. */
+/**
+ * Packs a Chrome policy that is too large for its pool's object into ConfigMaps, and unpacks it: JSON, gzip, cut into
+ * parts.
+ */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -18,8 +21,8 @@ import {
 export type ChromePolicy = Record<string, unknown>;
 
 /**
- * Largest policy, bytes of JSON, that stays in the pool's object. Every replica keeps all pools in memory, each check of a pool reads all
- * of them, and every write of a status sends the whole object.
+ * Largest policy, bytes of JSON, that stays in the pool's object. Every replica keeps all pools in memory, each check
+ * of a pool reads all of them, and every write of a status sends the whole object.
  */
 export const maxInlinePolicyBytes = 16 * 1024;
 
@@ -32,8 +35,8 @@ const decompress = promisify(gunzip);
 const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
 /**
- * `write`: 1 to 32 lower-case letters and digits, new for every write. No two writes share a part: otherwise one write could
- * delete its replaced parts while another stores the same policy in them.
+ * `write`: 1 to 32 lower-case letters and digits, new for every write. No two writes share a part: otherwise one write
+ * could delete its replaced parts while another stores the same policy in them.
  */
 export const packPolicy = async (
   policy: ChromePolicy,
@@ -58,7 +61,8 @@ export const packPolicy = async (
 };
 
 /**
- * `bytes`: length of the policy's JSON. Throws an Error that says what is missing or wrong. It never inflates to more than 5 MiB.
+ * `bytes`: length of the policy's JSON. Throws an Error that says what is missing or wrong. It never inflates to more
+ * than 5 MiB.
  */
 export const unpackPolicy = async (
   ref: ChromePolicyRef,
@@ -76,8 +80,9 @@ export const unpackPolicy = async (
 };
 
 /**
- * Deletes all ConfigMaps of a pool's policies, with those that an interrupted change has left behind. Runs before the pool's
- * finalizer is removed: after that, they could belong to a new pool of the same name. Does nothing if the pool is already gone.
+ * Deletes all ConfigMaps of a pool's policies, with those that an interrupted change has left behind. Runs before the
+ * pool's finalizer is removed: after that, they could belong to a new pool of the same name. Does nothing if the pool
+ * is already gone.
  */
 export const deletePolicyParts = async ({ metadata }: BrowserPool, kube: Kube): Promise<void> => {
   const current = await kube.get(browserPoolKind, metadata);
@@ -89,8 +94,8 @@ export const deletePolicyParts = async ({ metadata }: BrowserPool, kube: Kube): 
   await Promise.all(items.map((part) => kube.delete(configMaps, part.metadata, { uid: part.metadata.uid })));
 };
 
-// The policy of an object as lists show it. A page has up to a hundred objects, each with a policy of up to 5 MiB, so a list leaves out a
-// large one; an answer about the object alone has it (LIMIT-34).
+// The policy of an object as lists show it. A page has up to a hundred objects, each with a policy of up to 5 MiB, so a
+// list leaves out a large one; an answer about the object alone has it (LIMIT-34).
 
 /** Largest policy in a list, bytes of JSON: a hundred of them fit into one answer. */
 const maxListedPolicyBytes = 16 * 1024;

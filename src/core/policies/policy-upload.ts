@@ -23,8 +23,8 @@ type Deps = { config: Config; kube: Kube; log: Logger };
 const isLarge = (policy: ChromePolicy): boolean => Buffer.byteLength(JSON.stringify(policy)) > maxInlinePolicyBytes;
 
 /**
- * Throws `conflict` when the parts of the project's pools would have more bytes than they may (LIMIT-36). The pool's own parts count no
- * more: the new ones replace them.
+ * Throws `conflict` when the parts of the project's pools would have more bytes than they may (LIMIT-36). The pool's
+ * own parts count no more: the new ones replace them.
  */
 const requireRoom = async (added: number, pool: NamespacedRef, { kube, config }: Deps): Promise<void> => {
   const { items } = await kube.list(browserPoolKind, { namespace: pool.namespace });
@@ -47,8 +47,8 @@ const deleteParts = async (parts: Ref[], { kube, log }: Deps): Promise<void> => 
 };
 
 /**
- * Deletes the parts that `before` refers to and `after` does not, but only those with the pool's name: YAML can refer to any
- * ConfigMap.
+ * Deletes the parts that `before` refers to and `after` does not, but only those with the pool's name: YAML can refer
+ * to any ConfigMap.
  */
 export const deleteReplacedParts = async (before: BrowserPool, after: BrowserPool, deps: Deps): Promise<void> => {
   const { name: poolName, namespace } = before.metadata;
@@ -66,13 +66,15 @@ export type PolicyUpload = {
   /** Returns the spec to write. The first call stores a large policy; later calls refer to the same parts. */
   place(spec: BrowserPoolSpec, pool: NamespacedRef): Promise<BrowserPoolSpec>;
   /**
-   * Runs the writes of the request. When they are refused, it deletes the parts; after an outage it keeps them, as they may be in
-   * use.
+   * Runs the writes of the request. When they are refused, it deletes the parts; after an outage it keeps them, as they
+   * may be in use.
    */
   orUndo<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
-/** An upload for one request. Nothing is stored before `place` gets a policy that is too large for the pool's object. */
+/**
+ * An upload for one request. Nothing is stored before `place` gets a policy that is too large for the pool's object.
+ */
 export const createPolicyUpload = (deps: Deps): PolicyUpload => {
   let stored: Awaited<ReturnType<typeof packPolicy>> | undefined;
   const store = async (policy: ChromePolicy, pool: NamespacedRef): Promise<typeof stored> => {

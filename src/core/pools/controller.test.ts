@@ -19,7 +19,10 @@ const pool = {
 /** Parts that a new leader reads first. */
 const partsToKnow = ["pods", "acceptedSessions", "nodes", "references", "savers"] as const;
 
-/** The controller of a new leader with one pool, to which one part is not known until `know`. `patched`: the first write of a round. */
+/**
+ * The controller of a new leader with one pool, to which one part is not known until `know`. `patched`: the first write
+ * of a round.
+ */
 const lead = (unknown: (typeof partsToKnow)[number]) => {
   const known = Promise.withResolvers<void>();
   const over = new AbortController();

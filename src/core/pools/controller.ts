@@ -1,6 +1,6 @@
 /**
- * Runs the loops of pools and of on-demand browsers while this replica leads. Watch callbacks only enqueue keys; a round
- * (controller.ts) does the work.
+ * Runs the loops of pools and of on-demand browsers while this replica leads. Watch callbacks only enqueue keys; a
+ * round (controller.ts) does the work.
  *
  * A pool's first browser takes four rounds, from `kubectl apply` to idle:
  *
@@ -102,14 +102,15 @@ export type ControllerDeps = {
 };
 
 /**
- * Pools that are reconciled at the same time. A round mostly waits for the API server, some tens of milliseconds a write. With 4 at a time
- * it took 27 s to notice that each of 500 pools had lost a browser. More would cause bursts of calls to the API server.
+ * Pools that are reconciled at the same time. A round mostly waits for the API server, some tens of milliseconds a
+ * write. With 4 at a time it took 27 s to notice that each of 500 pools had lost a browser. More would cause bursts of
+ * calls to the API server.
  */
 const concurrency = 16;
 
 /**
- * Changes of counts alone are batched for this time, ms: fresh enough for `kubectl get`, and one status write instead of hundreds.
- * Scripts rely on it (core/leases/scripts/includes/notify.lua).
+ * Changes of counts alone are batched for this time, ms: fresh enough for `kubectl get`, and one status write instead
+ * of hundreds. Scripts rely on it (core/leases/scripts/includes/notify.lua).
  */
 const batchMs = 500;
 
@@ -169,7 +170,10 @@ export const runPoolController = (
   return runLoop(loop, deps, lead);
 };
 
-/** Starts and ends on-demand browsers while this replica leads. `sessionSeconds`: the longest session that the installation allows. */
+/**
+ * Starts and ends on-demand browsers while this replica leads. `sessionSeconds`: the longest session that the
+ * installation allows.
+ */
 export const runOnDemandController = (
   { sessionSeconds, ...deps }: ControllerDeps & { sessionSeconds: number },
   lead: Lead,
@@ -208,7 +212,10 @@ type EventHandlers = {
   onSave(ownerUid: string): void;
 };
 
-/** Subscribes the loop to further event sources: Redis reconnects, nodes, projects, objects that settings refer to. Returns a function that unsubscribes. */
+/**
+ * Subscribes the loop to further event sources: Redis reconnects, nodes, projects, objects that settings refer to.
+ * Returns a function that unsubscribes.
+ */
 const subscribe = (
   { subscriber, nodes, gate, references, saves }: ControllerDeps,
   { disturb, onNode, onNamespace, onReferences, onSave }: EventHandlers,

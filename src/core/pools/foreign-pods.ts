@@ -1,6 +1,6 @@
 /**
- * Tells the owner of a pool about pods that carry the pool's label and are not the pool's own (pod/own-pod.ts). The operator leaves
- * such pods alone: they never count, and it neither asks nor deletes them.
+ * Tells the owner of a pool about pods that carry the pool's label and are not the pool's own (pod/own-pod.ts). The
+ * operator leaves such pods alone: they never count, and it neither asks nor deletes them.
  */
 
 import type { Logger } from "../../platform/base/log.ts";
@@ -9,13 +9,18 @@ import { keyOf, type Pod } from "../../platform/kube/objects.ts";
 import { whyForeign } from "./pod/own-pod.ts";
 import { type PodOwner, poolLabel } from "./pod/pod.ts";
 
-/** The most pods that are told about one by one, for each pool and each lead: a pod costs nothing, an Event is a write. */
+/**
+ * The most pods that are told about one by one, for each pool and each lead: a pod costs nothing, an Event is a write.
+ */
 const mostTold = 50;
 
 export type ForeignPods = {
   /** Whether an Event about this pod may still be due. */
   isNew(poolUid: string, podUid: string): boolean;
-  /** Records one Warning for each pod that was not told about yet. `foreign`: pods with the pool's label that are not its own. */
+  /**
+   * Records one Warning for each pod that was not told about yet. `foreign`: pods with the pool's label that are not
+   * its own.
+   */
   tell(pool: PodOwner, foreign: Pod[]): void;
   /** The pool is gone. */
   forget(poolUid: string): void;

@@ -1,4 +1,7 @@
-/** The watch of all pods that carry the labels of browsers: each change concerns the object whose own pod it is, if there is one. */
+/**
+ * The watch of all pods that carry the labels of browsers: each change concerns the object whose own pod it is, if
+ * there is one.
+ */
 
 import type { Logger } from "../../platform/base/log.ts";
 import type { Kube } from "../../platform/kube/client.ts";
@@ -16,8 +19,8 @@ import { browserPodSelector, poolLabel } from "./pod/pod.ts";
 import type { PoolSource } from "./pool-source.ts";
 
 /**
- * What the operator keeps of a pod in its memory: the fields that the loop reads. The environment, volumes and tolerations of a browser's
- * pod are most of its size, and 10,000 of them were most of the operator's memory.
+ * What the operator keeps of a pod in its memory: the fields that the loop reads. The environment, volumes and
+ * tolerations of a browser's pod are most of its size, and 10,000 of them were most of the operator's memory.
  */
 export const keptPod = ({ metadata, spec, status }: Pod): Pod => ({
   metadata,

@@ -1,6 +1,6 @@
 /**
- * The objects that the loop keeps browsers for. The loop knows only pools: a view presents each object of another kind as a
- * pool (on-demand/browser-as-pool.ts) and writes the result into that object's own status.
+ * The objects that the loop keeps browsers for. The loop knows only pools: a view presents each object of another kind
+ * as a pool (on-demand/browser-as-pool.ts) and writes the result into that object's own status.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../../platform/base/log.ts";

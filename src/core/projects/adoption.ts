@@ -1,6 +1,7 @@
 /**
- * Whether the objects of a project may be kept in a namespace. They deny all traffic and narrow what may run, so in a namespace in
- * which others already run pods, a label set by mistake would cut these off. There the operator waits for a second label.
+ * Whether the objects of a project may be kept in a namespace. They deny all traffic and narrow what may run, so in a
+ * namespace in which others already run pods, a label set by mistake would cut these off. There the operator waits for
+ * a second label.
  */
 
 import { adoptLabel } from "../../platform/kinds/identity.ts";
@@ -14,7 +15,9 @@ import type { ProjectObject, ProjectObjects } from "./project-objects.ts";
 /** Owns the fields that the operator applies. Fields that others set stay. */
 export const fieldManager = "browserpool-operator";
 
-/** Pods that are read to find another's, at most: the operator must not load a large namespace that is none of its own. */
+/**
+ * Pods that are read to find another's, at most: the operator must not load a large namespace that is none of its own.
+ */
 const maxPods = 500;
 
 type AdoptionDeps = { kube: Pick<Kube, "get" | "list">; types: ResourceTypes; wanted: ProjectObjects };
@@ -26,7 +29,9 @@ const isApplied = (object: KubeObject | undefined): boolean =>
     ({ manager, operation }) => manager === fieldManager && operation === "Apply",
   );
 
-/** The present object; undefined also where the operator can't have applied it: the kind is missing, or the right to it. */
+/**
+ * The present object; undefined also where the operator can't have applied it: the kind is missing, or the right to it.
+ */
 const present = async (
   object: ProjectObject,
   namespace: string,
@@ -55,8 +60,8 @@ const isBrowser = ({ metadata }: Pod): boolean =>
   ) ?? false;
 
 /**
- * Returns why the namespace must be left alone, as text for users; undefined when its objects may be applied: it is labelled so, was
- * a project before, or nobody else has pods there.
+ * Returns why the namespace must be left alone, as text for users; undefined when its objects may be applied: it is
+ * labelled so, was a project before, or nobody else has pods there.
  */
 export const whyLeftAlone = async ({ metadata }: Namespace, deps: AdoptionDeps): Promise<string | undefined> => {
   const { name, labels } = metadata;

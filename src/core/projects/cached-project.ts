@@ -11,7 +11,10 @@ export const cachedProject = (idOrName: string, { projects }: { projects: Projec
 /** What a key is for. */
 type KeyScope = { scope: { kind: "organization" } | { kind: "project"; projectId: string } };
 
-/** Like `cachedProject`, but a key of one project gets `forbidden` for every other id or name, even one that does not exist. */
+/**
+ * Like `cachedProject`, but a key of one project gets `forbidden` for every other id or name, even one that does not
+ * exist.
+ */
 export const cachedVisibleProject = (
   idOrName: string,
   { scope }: KeyScope,

@@ -1,11 +1,11 @@
 /**
- * What callers may use of one replica of the API: requests a second, open requests, waiting acquires, CDP connections, failed attempts.
- * Each API key and each project has counters of its own, so who reaches a bound hurts no other. They are in this process' memory:
- * an acquire takes a millisecond, and asking Redis before it would add a fifth to that (ADR 0025). So the bounds hold for
- * each replica.
+ * What callers may use of one replica of the API: requests a second, open requests, waiting acquires, CDP connections,
+ * failed attempts. Each API key and each project has counters of its own, so who reaches a bound hurts no other. They
+ * are in this process' memory: an acquire takes a millisecond, and asking Redis before it would add a fifth to that
+ * (ADR 0025). So the bounds hold for each replica.
  *
- * The counters are bounded too. A count exists while it is above 0. Buckets are dropped when they were not used for long: a
- * bucket that is made anew is full, as one is after a second or a minute without requests.
+ * The counters are bounded too. A count exists while it is above 0. Buckets are dropped when they were not used for
+ * long: a bucket that is made anew is full, as one is after a second or a minute without requests.
  */
 import { LRUCache } from "lru-cache";
 import { AppError } from "../../platform/base/errors.ts";
@@ -36,11 +36,14 @@ export type CallerLimits = {
   /** Counts an answer that goes on (HTTP events). Throws `rate_limited`. */
   enterStream(caller: Caller): Leave;
   /**
-   * Counts the bytes of an answer while its caller takes it. With `mayRefuse` it throws `rate_limited`; without it, what was done would
-   * be told of nowhere, so it counts in any case.
+   * Counts the bytes of an answer while its caller takes it. With `mayRefuse` it throws `rate_limited`; without it,
+   * what was done would be told of nowhere, so it counts in any case.
    */
   enterAnswer(caller: Caller, bytes: number, mayRefuse: boolean): Leave;
-  /** Counts a look at the API server for a name of the project that nobody may have. False: it has had its share of them. */
+  /**
+   * Counts a look at the API server for a name of the project that nobody may have. False: it has had its share of
+   * them.
+   */
   mayLookFor(projectId: string): boolean;
   /** Counts the use of a login's ticket by its digest. Throws `rate_limited`. */
   countTicket(digest: string): void;
@@ -58,17 +61,20 @@ const ticketUsesPerMinute = 30;
 const looksPerSecond = 20;
 
 /**
- * Uploads at once in one replica. Each takes at most a minute and 51 MiB of the disk, for which the chart has room. A project leaves
- * one place to the others.
+ * Uploads at once in one replica. Each takes at most a minute and 51 MiB of the disk, for which the chart has room. A
+ * project leaves one place to the others.
  */
 const mostUploads = { key: 2, project: 3, replica: 4 };
 
-/** Streams at once in one replica. Each takes two sockets, and up to 4 MB of the kernel's buffers while its reader takes nothing. */
+/**
+ * Streams at once in one replica. Each takes two sockets, and up to 4 MB of the kernel's buffers while its reader takes
+ * nothing.
+ */
 const mostStreams = { key: 50, project: 100, replica: 500 };
 
 /**
- * Bytes of answers that are on their way to their callers, in one replica. An answer has 6 MB at most. It fits into the memory of the
- * chart, and a key that reads nothing leaves room for others.
+ * Bytes of answers that are on their way to their callers, in one replica. An answer has 6 MB at most. It fits into the
+ * memory of the chart, and a key that reads nothing leaves room for others.
  */
 const mostAnswerBytes = { key: 32 * 2 ** 20, project: 64 * 2 ** 20, replica: 128 * 2 ** 20 };
 
@@ -129,7 +135,10 @@ type Shares = { key: number; project: number; replica: number };
 /** What takes room of the whole replica. By default it is one thing. `must`: it counts above a bound, too. */
 type Room = { amount?: number; must?: boolean };
 
-/** Counts what takes room of the whole replica: of its key, of its project, and all together. `tooMany`: the error at a bound. */
+/**
+ * Counts what takes room of the whole replica: of its key, of its project, and all together. `tooMany`: the error at a
+ * bound.
+ */
 const createShares = (
   most: Shares,
   tooMany: (who: string, most: number) => AppError,

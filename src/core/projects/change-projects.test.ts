@@ -4,7 +4,10 @@ import type { Project } from "./project-namespace.ts";
 
 const project = { id: "p-id", name: "main", namespace: "ns", status: "active" } as unknown as Project;
 
-/** What comes of a change of the default project, which is configured by its id or by its name; the cluster is never reached. */
+/**
+ * What comes of a change of the default project, which is configured by its id or by its name; the cluster is never
+ * reached.
+ */
 const changed = (defaultProject: string, update: Parameters<typeof updateProject>[1]): Promise<unknown> => {
   const reached = () => Promise.reject(new Error("the cluster is asked"));
   const deps = {

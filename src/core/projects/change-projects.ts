@@ -9,9 +9,9 @@ import { cachedProject, isDefaultProject } from "./cached-project.ts";
 import { type Project, projectAnnotations, projectStatusLabel, readProject } from "./project-namespace.ts";
 import type { Projects } from "./projects.ts";
 
-// Names of projects are unique, but Kubernetes can't enforce that for an annotation. So each writer checks a name before and after
-// it writes: of two writers at least the later one sees the other's name and gives its own up. Two writers at exactly the same time
-// may both be refused, but never both keep the name.
+// Names of projects are unique, but Kubernetes can't enforce that for an annotation. So each writer checks a name
+// before and after it writes: of two writers at least the later one sees the other's name and gives its own up. Two
+// writers at exactly the same time may both be refused, but never both keep the name.
 
 /** Throws `name_taken` when a project in another namespace than `ownNamespace` has this name. Asks the API server. */
 const requireFreeProjectName = async (kube: Kube, name: string, ownNamespace?: string): Promise<void> => {
@@ -24,8 +24,8 @@ const requireFreeProjectName = async (kube: Kube, name: string, ownNamespace?: s
 type ProjectChange = { labels?: Record<string, string | null>; annotations?: Record<string, string | null> };
 
 /**
- * Writes labels and annotations of a project's namespace, and the time of the change. `change` gets the project as the API server
- * has it. Throws `project_not_found` when the project was deleted meanwhile.
+ * Writes labels and annotations of a project's namespace, and the time of the change. `change` gets the project as the
+ * API server has it. Throws `project_not_found` when the project was deleted meanwhile.
  */
 const changeProject = async (
   { id, namespace }: Project,
@@ -86,8 +86,8 @@ const requireAllowed = (project: Project, { name, status }: ProjectUpdate, deps:
 };
 
 /**
- * Changes the given fields. Throws `project_not_found`, `name_taken`, or `conflict` for changes that the default project does not
- * allow. Requests to an archived project are refused until it is active again.
+ * Changes the given fields. Throws `project_not_found`, `name_taken`, or `conflict` for changes that the default
+ * project does not allow. Requests to an archived project are refused until it is active again.
  */
 export const updateProject = async (idOrName: string, update: ProjectUpdate, deps: Deps): Promise<Project> => {
   const project = cachedProject(idOrName, deps);
@@ -125,8 +125,8 @@ type ProjectLimitsUpdate = {
 };
 
 /**
- * How many browsers may run in a project at once: its own cap, else the organization's default for projects. Undefined: no cap. The
- * organization's limit applies in any case.
+ * How many browsers may run in a project at once: its own cap, else the organization's default for projects. Undefined:
+ * no cap. The organization's limit applies in any case.
  */
 export const projectSessionLimit = (
   project: Pick<Project, "maxConcurrentSessions">,

@@ -6,8 +6,9 @@
  *                                  │                 └─ others have pods there ──► Event, look again after half a minute
  *                                  └── every ten minutes
  *
- * Quotas on objects of our own kinds come a minute and a half after this replica began to lead. A cluster looks for new kinds every half a
- * minute; a quota that was made before it knew them is counted minutes later, and refuses all that it would count until then.
+ * Quotas on objects of our own kinds come a minute and a half after this replica began to lead. A cluster looks for new
+ * kinds every half a minute; a quota that was made before it knew them is counted minutes later, and refuses all that
+ * it would count until then.
  */
 
 import type { Logger } from "../../platform/base/log.ts";
@@ -31,7 +32,10 @@ type ProjectControllerDeps = {
   log: Logger;
 };
 
-/** A cluster that has just learned our kinds counts them by then, ms: it looks every 30 s, and takes up to 30 s to read what it has found. */
+/**
+ * A cluster that has just learned our kinds counts them by then, ms: it looks every 30 s, and takes up to 30 s to read
+ * what it has found.
+ */
 const kindsCountedMs = 90_000;
 
 /** Projects that are reconciled at the same time; each takes one call for each object. */

@@ -36,7 +36,9 @@ const limitsOf = (
 export const fetchOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
   limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits);
 
-/** `defaultCap`: 0 and null remove the default, undefined keeps it. Throws `bad_request` above the organization's limit. */
+/**
+ * `defaultCap`: 0 and null remove the default, undefined keeps it. Throws `bad_request` above the organization's limit.
+ */
 export const updateOrganizationLimits = async (
   defaultCap: number | null | undefined,
   { kube, config }: Deps,

@@ -1,6 +1,6 @@
 /**
- * A project is a Namespace with the label `browserpool.dev/project=<id>`; all objects of the project are in it. A namespace that
- * the HTTP API creates has the id as its name; for one that a user labels, the label's value is the id.
+ * A project is a Namespace with the label `browserpool.dev/project=<id>`; all objects of the project are in it. A
+ * namespace that the HTTP API creates has the id as its name; for one that a user labels, the label's value is the id.
  */
 
 import { projectLabel } from "../../platform/kinds/identity.ts";
@@ -54,8 +54,8 @@ const projectOf = ({ metadata }: Namespace): Project | undefined => {
 const isDeleted = ({ metadata }: Namespace): boolean => metadata.labels?.[projectStatusLabel] === "deleted";
 
 /**
- * The project of a namespace; undefined when it is no project, when the project was deleted, or when the namespace is being
- * deleted.
+ * The project of a namespace; undefined when it is no project, when the project was deleted, or when the namespace is
+ * being deleted.
  */
 export const readProject = (namespace: Namespace): Project | undefined =>
   isDeleted(namespace) || namespace.metadata.deletionTimestamp !== undefined ? undefined : projectOf(namespace);

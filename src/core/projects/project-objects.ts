@@ -64,6 +64,9 @@ export const checkProjectObjects = (documents: unknown[], where: string): Projec
   return wanted;
 };
 
-/** Reads the objects of every project from a file; undefined for no file. Throws an `Error` that names the file and the field. */
+/**
+ * Reads the objects of every project from a file; undefined for no file. Throws an `Error` that names the file and the
+ * field.
+ */
 export const readProjectObjects = (file: string | undefined): ProjectObjects | undefined =>
   file === undefined ? undefined : checkProjectObjects(readYamlFile(file), file);

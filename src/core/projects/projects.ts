@@ -20,7 +20,9 @@ export type Projects = {
   list(): Project[];
   /** Puts a namespace that was just written into the copy. */
   put(namespace: Namespace): void;
-  /** Calls `listener` with the name of each namespace of a project, now and after each change, until the watch stops. */
+  /**
+   * Calls `listener` with the name of each namespace of a project, now and after each change, until the watch stops.
+   */
   listen(listener: (namespace: string) => void): void;
 };
 
@@ -29,7 +31,9 @@ type ProjectIndex = { all: Project[]; byId: Map<string, Project>; byName: Map<st
 const byAge = (a: Project, b: Project): number =>
   a.createdAt === b.createdAt ? (a.namespace < b.namespace ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
 
-/** Of two namespaces with one id, only the older is a project. Of two projects with one name, the name finds the older. */
+/**
+ * Of two namespaces with one id, only the older is a project. Of two projects with one name, the name finds the older.
+ */
 export const indexProjects = (items: Namespace[], read = readProject): ProjectIndex => {
   const index: ProjectIndex = { all: [], byId: new Map(), byName: new Map() };
   for (const project of items.flatMap((item) => read(item) ?? []).sort(byAge)) {

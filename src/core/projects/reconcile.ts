@@ -24,11 +24,14 @@ export type ReconcileProjectDeps = {
 };
 
 /**
- * The operator applies all objects again after this time, ms: it does not watch them, so it would not notice a change or deletion.
+ * The operator applies all objects again after this time, ms: it does not watch them, so it would not notice a change
+ * or deletion.
  */
 const repeatMs = 10 * 60_000;
 
-/** After this time the operator looks again whether the others' pods have left a namespace, ms. A label is seen at once. */
+/**
+ * After this time the operator looks again whether the others' pods have left a namespace, ms. A label is seen at once.
+ */
 const lookAgainMs = 30_000;
 
 /** Longest text about failures, characters: it goes into conditions and Events. */
@@ -70,8 +73,9 @@ const warn = (namespace: Namespace, { reason, note }: { reason: string; note: st
 };
 
 /**
- * One round for one project; `name`: of its namespace. Safe to repeat. When all is applied, but quotas that come later, it allows browsers in the namespace;
- * when something fails, it allows none and throws. A namespace that must be left alone is not touched.
+ * One round for one project; `name`: of its namespace. Safe to repeat. When all is applied, but quotas that come later,
+ * it allows browsers in the namespace; when something fails, it allows none and throws. A namespace that must be left
+ * alone is not touched.
  */
 export const reconcileProject = async (name: string, deps: ReconcileProjectDeps): Promise<Requeue | undefined> => {
   const { projects, gate, record, log } = deps;

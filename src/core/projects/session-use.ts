@@ -20,7 +20,9 @@ export type SessionUseDeps = {
   setAside: string | undefined;
 };
 
-/** Objects of this age may be reserved still (src/core/reservations/session-room.ts), ms; clocks may differ by the rest. */
+/**
+ * Objects of this age may be reserved still (src/core/reservations/session-room.ts), ms; clocks may differ by the rest.
+ */
 const mayBeReservedMs = 60_000;
 
 /** A browser that the operator refused runs only when there is room for it. */

@@ -15,26 +15,30 @@
  *                             404 when that session does not hold the browser
  *   GET    /view              upgrade to a live view (agent/view), as `/cdp`; header `x-browserpool-view: read-only`: without input
  *
- * A call with the header `x-browserpool-nonce` gets the agent's proof with its answer, also with an error (agent-proof.ts).
+ * A call with the header `x-browserpool-nonce` gets the agent's proof with its answer, also with an error
+ * (agent-proof.ts).
  *
  * That of a stream of lines comes with its head. A stream ends with its lease.
  *
- * Errors are `{code, message}`; 401 also has `now`, the agent's time in ms since 1970, because tokens expire by its clock. A call without
- * a good token does nothing and tells nothing about the browser: the caller goes by that time and repeats the call once.
- * PUT and DELETE are idempotent: the same call with the same fence gets the same answer.
- * A PUT whose caller hangs up before the answer leaves no lease.
- * A DELETE that overtakes its PUT uses up the fence, so a caller that gave up can be sure that the agent binds nothing.
+ * Errors are `{code, message}`; 401 also has `now`, the agent's time in ms since 1970, because tokens expire by its
+ * clock. A call without a good token does nothing and tells nothing about the browser: the caller goes by that time and
+ * repeats the call once. PUT and DELETE are idempotent: the same call with the same fence gets the same answer. A PUT
+ * whose caller hangs up before the answer leaves no lease. A DELETE that overtakes its PUT uses up the fence, so a
+ * caller that gave up can be sure that the agent binds nothing.
  *
- * The end of a lease makes the browser anew, unless its `reuse` says otherwise or no client ever used the browser. The answer
- * then comes at once with `resetting: true`, and `GET /reset` tells when the browser is up again. An agent never gives a browser
- * to a lease before everything of the last one is gone: a bind waits for the reset for a moment, and is refused after that. A browser
- * whose `reuse` was `keep` goes to a lease with `takes_kept` when each of its tabs answers, to any other one only after a reset.
+ * The end of a lease makes the browser anew, unless its `reuse` says otherwise or no client ever used the browser. The
+ * answer then comes at once with `resetting: true`, and `GET /reset` tells when the browser is up again. An agent never
+ * gives a browser to a lease before everything of the last one is gone: a bind waits for the reset for a moment, and is
+ * refused after that. A browser whose `reuse` was `keep` goes to a lease with `takes_kept` when each of its tabs
+ * answers, to any other one only after a reset.
  *
- * An agent that is asked for its state under an epoch refuses binds of lower epochs from then on, and drops such a bind that
- * is in progress. So its answer stays true until a bind of that epoch or a later one arrives. A lease that is held stays.
+ * An agent that is asked for its state under an epoch refuses binds of lower epochs from then on, and drops such a bind
+ * that is in progress. So its answer stays true until a bind of that epoch or a later one arrives. A lease that is held
+ * stays.
  *
- * A stopping agent serves the lease that it holds. It answers every other bind with `stopping` and does not use up its fence.
- * It answers the end of its lease with `stopping`, too: the lease is over, and no other caller may get the browser.
+ * A stopping agent serves the lease that it holds. It answers every other bind with `stopping` and does not use up its
+ * fence. It answers the end of its lease with `stopping`, too: the lease is over, and no other caller may get the
+ * browser.
  */
 import { z } from "zod";
 
@@ -42,22 +46,22 @@ import { z } from "zod";
 export const sessionHeader = "x-browserpool-session";
 
 /**
- * The header that says what a CDP connection is for. `fill`: the API types stored values through it, and a browser has one
- * such connection at a time. The gateway never sends this header.
+ * The header that says what a CDP connection is for. `fill`: the API types stored values through it, and a browser has
+ * one such connection at a time. The gateway never sends this header.
  */
 export const purposeHeader = "x-browserpool-purpose";
 
 /**
- * The header of an upgrade to `/view` whose viewer only watches. The gateway sends it by the viewer's token and URL, and passes on none
- * of the client's.
+ * The header of an upgrade to `/view` whose viewer only watches. The gateway sends it by the viewer's token and URL,
+ * and passes on none of the client's.
  */
 export const viewHeader = "x-browserpool-view";
 /** The value of that header. */
 export const readOnlyView = "read-only";
 
 /**
- * A lease's fence: rises with every lease of one browser (docs/design.md, The lease protocol). The agent refuses calls whose seq is
- * not above the highest it has seen, or whose epoch is below it: neither ever falls.
+ * A lease's fence: rises with every lease of one browser (docs/design.md, The lease protocol). The agent refuses calls
+ * whose seq is not above the highest it has seen, or whose epoch is below it: neither ever falls.
  */
 export const Fence = z.object({ epoch: z.int().min(0), seq: z.int().min(0) });
 export type Fence = z.infer<typeof Fence>;
@@ -69,8 +73,8 @@ export const compareFences = (a: Fence, b: Fence): number => a.epoch - b.epoch |
 export const maxSessionId = 253;
 
 /**
- * Longest `request` of a lease, characters: tags of 8192 characters and a start URL with every character escaped, telemetry
- * settings of 8 KiB, 20 vaults.
+ * Longest `request` of a lease, characters: tags of 8192 characters and a start URL with every character escaped,
+ * telemetry settings of 8 KiB, 20 vaults.
  */
 export const maxRequestChars = 96 * 1024;
 
@@ -107,8 +111,8 @@ export const BindLease = Fence.extend({
 export type BindLease = z.infer<typeof BindLease>;
 
 /**
- * What becomes of a browser after a lease. `reset`: it is made anew with its configuration; `keep`: the next holder gets it as it
- * is; `none`: there is no next holder, the operator destroys it.
+ * What becomes of a browser after a lease. `reset`: it is made anew with its configuration; `keep`: the next holder
+ * gets it as it is; `none`: there is no next holder, the operator destroys it.
  */
 export const Reuse = z.enum(["reset", "keep", "none"]);
 export type Reuse = z.infer<typeof Reuse>;
@@ -125,8 +129,8 @@ export const LeaseEnd = z.enum(["timeout", "max_lifetime", "stopped"]);
 export type LeaseEnd = z.infer<typeof LeaseEnd>;
 
 /**
- * What came of the first navigation of a session with `observe`. `target`: its URL without login, query and fragment. Nothing else of the
- * page or of the session leaves the agent.
+ * What came of the first navigation of a session with `observe`. `target`: its URL without login, query and fragment.
+ * Nothing else of the page or of the session leaves the agent.
  */
 export const SeenOutcome = z.object({
   session_id: z.string(),
@@ -139,8 +143,8 @@ export type SeenOutcome = z.infer<typeof SeenOutcome>;
 export const AgentState = z.object({
   pod_uid: z.string(),
   /**
-   * The highest fence seen; `{epoch: 0, seq: 0}` before the first lease. `/state?epoch=` raises its epoch, too. Only leases
-   * raise its seq, so one browser's leases are ordered by seq, whatever their epochs are.
+   * The highest fence seen; `{epoch: 0, seq: 0}` before the first lease. `/state?epoch=` raises its epoch, too. Only
+   * leases raise its seq, so one browser's leases are ordered by seq, whatever their epochs are.
    */
   fence: Fence,
   /** The session whose bind waits for the health check now: the lease is neither held nor over. */
@@ -163,14 +167,17 @@ export const AgentState = z.object({
     .nullable(),
   /** Of the present lease or of the one that ended last; for some minutes. */
   outcome: SeenOutcome.optional(),
-  /** Only in the answer of `/state`: the browser has ended for good, and the agent keeps its profile to be saved (profile-save.ts). */
+  /**
+   * Only in the answer of `/state`: the browser has ended for good, and the agent keeps its profile to be saved
+   * (profile-save.ts).
+   */
   ended: LeaseEnd.optional(),
 });
 export type AgentState = z.infer<typeof AgentState>;
 
 /**
- * Why an agent ended. The agent writes it as JSON to its termination log; the operator reads it from the pod's status. `setup_refused`: Chromium
- * does not take what the setup gives it, so no browser of this configuration starts.
+ * Why an agent ended. The agent writes it as JSON to its termination log; the operator reads it from the pod's status.
+ * `setup_refused`: Chromium does not take what the setup gives it, so no browser of this configuration starts.
  */
 export const Termination = z.object({
   reason: z.enum([

@@ -1,6 +1,6 @@
 /**
- * Keys of agents. The operator makes one for each pod and hands it over in a Secret; every caller computes it again from the pod's
- * name, so none is stored anywhere else.
+ * Keys of agents. The operator makes one for each pod and hands it over in a Secret; every caller computes it again
+ * from the pod's name, so none is stored anywhere else.
  *
  *   key of a pod = HMAC-SHA256(master key, name of the pod)
  *
@@ -66,7 +66,9 @@ export const readAgentKey = (text: string): KeyObject | undefined =>
 /** The answer to an upgrade, as both WebSocket clients and the gateway see it. */
 export type UpgradeAnswer = { status: number; headers: Record<string, string | string[] | undefined> };
 
-/** Whether the answer to an upgrade came from the pod's agent. Ask before the first byte is sent over the connection. */
+/**
+ * Whether the answer to an upgrade came from the pod's agent. Ask before the first byte is sent over the connection.
+ */
 export const isUpgradeBy = (
   challenge: Challenge,
   { status, headers }: UpgradeAnswer,

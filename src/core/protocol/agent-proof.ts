@@ -1,12 +1,13 @@
 /**
- * How an agent proves that it is the one of its pod. An address alone proves nothing: another program may answer on it, as a pod
- * that has the address of one that is gone.
+ * How an agent proves that it is the one of its pod. An address alone proves nothing: another program may answer on it,
+ * as a pod that has the address of one that is gone.
  *
  *   the caller sends   x-browserpool-nonce: 22 random characters, new for every call
  *   the agent answers  x-browserpool-proof: HMAC-SHA256 by its pod's key over the nonce, the request line, the status and the body
  *
- * The nonce keeps an older answer from being sent again, the request line keeps the answer to another call from counting as this
- * one's. The proof says who answers. It does not keep a network from reading or changing what follows an upgrade.
+ * The nonce keeps an older answer from being sent again, the request line keeps the answer to another call from
+ * counting as this one's. The proof says who answers. It does not keep a network from reading or changing what follows
+ * an upgrade.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
@@ -15,13 +16,19 @@ export const nonceHeader = "x-browserpool-nonce";
 /** The header of an answer that contains the proof. */
 export const proofHeader = "x-browserpool-proof";
 
-/** What a proof is about. `path`: with its query. `body`: "" of an answer that goes on after its head (an upgrade, a stream of lines). */
+/**
+ * What a proof is about. `path`: with its query. `body`: "" of an answer that goes on after its head (an upgrade, a
+ * stream of lines).
+ */
 export type Proven = { nonce: string; method: string; path: string; status: number; body: string | Uint8Array };
 
 /** What the agent speaks over a WebSocket, by the path of the upgrade. */
 export type UpgradePath = "/cdp" | "/webdriver" | "/view";
 
-/** What the proof of a stream of lines is over in place of its body, which is not there yet. Every other answer has a body. */
+/**
+ * What the proof of a stream of lines is over in place of its body, which is not there yet. Every other answer has a
+ * body.
+ */
 export const streamedBody = "";
 
 /** An upgrade to this path: its proof comes in the head of the answer, before any byte of the connection. */

@@ -1,6 +1,7 @@
 /**
- * All routes of the agent's HTTP API, with their methods; agent-api.ts and its neighbours say what they do. The agent's handlers have
- * this table as their type, so there is no route outside of it. Each has recorded examples in test/contracts/agent.
+ * All routes of the agent's HTTP API, with their methods; agent-api.ts and its neighbours say what they do. The agent's
+ * handlers have this table as their type, so there is no route outside of it. Each has recorded examples in
+ * test/contracts/agent.
  */
 
 /** Path → methods. A path that ends with `/` stands for all paths below it. */

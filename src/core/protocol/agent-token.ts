@@ -4,8 +4,8 @@ import { LRUCache } from "lru-cache";
 import { signJwt, verifyJwt } from "./jwt.ts";
 
 /**
- * Lifetime of a token for an agent, s. A new one is made every half of it. Until then all callers make the same one, so an agent that
- * the operator has asked meanwhile knows the token that an API replica shows at its first call.
+ * Lifetime of a token for an agent, s. A new one is made every half of it. Until then all callers make the same one, so
+ * an agent that the operator has asked meanwhile knows the token that an API replica shows at its first call.
  */
 export const agentTokenSeconds = 1200;
 
@@ -20,11 +20,14 @@ const maxKept = 10_000;
 const audience = (podUid: string): string => `agent:${podUid}`;
 
 export type AgentTokens = {
-  /** Returns a token that this pod's agent accepts: the same one as every other caller, until half of its lifetime is over. */
+  /**
+   * Returns a token that this pod's agent accepts: the same one as every other caller, until half of its lifetime is
+   * over.
+   */
   tokenFor(podUid: string): string;
   /**
-   * Makes the tokens for this pod go by its agent's clock from now on. `agentMs`: its time, ms since 1970. Only for this pod, so that
-   * an agent that tells a false time spoils no other pod's tokens.
+   * Makes the tokens for this pod go by its agent's clock from now on. `agentMs`: its time, ms since 1970. Only for
+   * this pod, so that an agent that tells a false time spoils no other pod's tokens.
    */
   goBy(podUid: string, agentMs: number): void;
 };
@@ -34,13 +37,19 @@ type Clocks = { wall(): number; monotonic(): number };
 
 const ownClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
-/** When the token of a pod that is current at `atMs` was made, s since 1970. Each pod has times of its own, so that not all change at once. */
+/**
+ * When the token of a pod that is current at `atMs` was made, s since 1970. Each pod has times of its own, so that not
+ * all change at once.
+ */
 const madeAt = (podUid: string, atMs: number): number => {
   const seconds = Math.floor(atMs / 1000);
   return seconds - ((seconds + crc32(podUid)) % renewSeconds);
 };
 
-/** Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. Ed25519 is deterministic, so one time gives one token. */
+/**
+ * Tokens for agents: Ed25519 JWTs, each for the one pod named in `aud`. Ed25519 is deterministic, so one time gives one
+ * token.
+ */
 export const createAgentTokens = (privateKey: KeyObject, { wall, monotonic }: Clocks = ownClocks): AgentTokens => {
   const kept = new LRUCache<string, { iat: number; token: string }>({ max: maxKept });
   /** Pod → what to add to the monotonic clock for its agent's time. */
@@ -68,9 +77,9 @@ const maxRemembered = 32;
 export type VerifyAgentToken = (token: string) => Promise<boolean>;
 
 /**
- * The agent's side: true for a token that was signed for this pod and has not expired. Remembers accepted tokens for as long as they
- * had to live then, because the agent's callers (every API replica and the operator) show the same one again and again; a clock that is set meanwhile
- * changes nothing about that.
+ * The agent's side: true for a token that was signed for this pod and has not expired. Remembers accepted tokens for as
+ * long as they had to live then, because the agent's callers (every API replica and the operator) show the same one
+ * again and again; a clock that is set meanwhile changes nothing about that.
  */
 export const createAgentTokenVerifier = (publicKey: KeyObject, podUid: string): VerifyAgentToken => {
   /** Token → until when it is good, by the monotonic clock. */

@@ -1,5 +1,6 @@
 /**
- * What the holder of a browser has changed in it while it runs. The API sends it to the agent, sealed for it; it ends with the lease:
+ * What the holder of a browser has changed in it while it runs. The API sends it to the agent, sealed for it; it ends
+ * with the lease:
  *
  *   PUT /change  BrowserChange with `apply: false` → 200 MissingArchives: nothing has changed yet
  *   PUT /archives/{sha256}  each of them           → 200 MissingArchives
@@ -8,7 +9,8 @@
  *                                                  | 409 profile_loaded, profile_refused, screen_too_small, viewport_refused
  *                                                  | 503 browser_unhealthy, stopping
  *
- * All calls can be repeated. A change that is refused has changed nothing. One whose browser does not come back ends the browser.
+ * All calls can be repeated. A change that is refused has changed nothing. One whose browser does not come back ends
+ * the browser.
  */
 import { z } from "zod";
 import { AgentViewport, Fence, maxRequestChars, maxSessionId } from "./agent-api.ts";

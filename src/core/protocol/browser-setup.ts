@@ -1,6 +1,6 @@
 /**
- * What a browser needs beyond the variables of its pod: what is too large for them, or secret. An agent whose pod says so
- * (`BrowserConfig.awaits_setup`) starts no Chromium before it has all of it.
+ * What a browser needs beyond the variables of its pod: what is too large for them, or secret. An agent whose pod says
+ * so (`BrowserConfig.awaits_setup`) starts no Chromium before it has all of it.
  */
 import { z } from "zod";
 
@@ -50,8 +50,8 @@ export const BrowserSetup = z.object({
   /** Given, the browser gets a network namespace of its own, with no way out but the agent's forwarding proxy. */
   network: NetworkSetup.optional(),
   /**
-   * Extensions in load order: zips. `id`: the same in all browsers, so that Chromium's own id of the extension is the same, too, and a
-   * profile's storage is found again. `name`: what errors call it.
+   * Extensions in load order: zips. `id`: the same in all browsers, so that Chromium's own id of the extension is the
+   * same, too, and a profile's storage is found again. `name`: what errors call it.
    */
   extensions: z
     .array(ArchiveRef.extend({ id: z.string().min(1).max(64), name: z.string().max(255) }))

@@ -6,8 +6,8 @@ const bytesOf = (key: KeyObject): Buffer =>
   key.type === "secret" ? key.export() : key.export({ type: "pkcs8", format: "der" });
 
 /**
- * A key of 32 bytes for one purpose, from a secret or private key. Whoever has that key gets the same one; each purpose has another. It is
- * derived once.
+ * A key of 32 bytes for one purpose, from a secret or private key. Whoever has that key gets the same one; each purpose
+ * has another. It is derived once.
  */
 export const derivedKey = (key: KeyObject, purpose: string): KeyObject => {
   const ofKey = known.get(key) ?? new Map<string, KeyObject>();

@@ -9,8 +9,9 @@ const headers = { EdDSA: base64url({ alg: "EdDSA" }), HS256: base64url({ alg: "H
 export const algorithmOf = ({ type }: KeyObject): "EdDSA" | "HS256" => (type === "secret" ? "HS256" : "EdDSA");
 
 /**
- * A JWT, signed with an Ed25519 key, or proved with a secret one by HMAC. It is signed on this thread because callers wait for it: jose signs
- * on another thread, which takes four times as long. The result is the same, and jose verifies it.
+ * A JWT, signed with an Ed25519 key, or proved with a secret one by HMAC. It is signed on this thread because callers
+ * wait for it: jose signs on another thread, which takes four times as long. The result is the same, and jose verifies
+ * it.
  */
 export const signJwt = (key: KeyObject, claims: object): string => {
   const algorithm = algorithmOf(key);
@@ -25,8 +26,8 @@ const isAsSigned = (token: string): boolean =>
   token.split(".").every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
 
 /**
- * The claims of a token that this key has signed; undefined when it is forged, malformed, or not what `options` ask for. A token has one
- * spelling, that of `signJwt`: another text is another token.
+ * The claims of a token that this key has signed; undefined when it is forged, malformed, or not what `options` ask
+ * for. A token has one spelling, that of `signJwt`: another text is another token.
  */
 export const verifyJwt = async (
   key: KeyObject,

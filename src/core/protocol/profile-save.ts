@@ -1,6 +1,6 @@
 /**
- * How an agent hands over the profile of its browser at the browser's end, when its setup has `save_to`. An agent calls nobody, so the
- * operator comes for it:
+ * How an agent hands over the profile of its browser at the browser's end, when its setup has `save_to`. An agent calls
+ * nobody, so the operator comes for it:
  *
  *   GET    /profile          → 200 ProfileSaveState
  *   GET    /profile/archive  → 200 the archive (tar.zst), sealed | 404 when there is none

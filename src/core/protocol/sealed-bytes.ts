@@ -1,6 +1,6 @@
 /**
- * Seals what is secret on its way between the API and an agent, with the key of the agent's pod. Another program that answers on the
- * agent's address, or reads along, learns nothing. Keys for each purpose are derived from the pod's key.
+ * Seals what is secret on its way between the API and an agent, with the key of the agent's pod. Another program that
+ * answers on the agent's address, or reads along, learns nothing. Keys for each purpose are derived from the pod's key.
  *
  *   sealed bytes    nonce (12 bytes) | tag (16) | AES-256-GCM; texts too
  *   sealed stream   initial counter (16 bytes) | AES-256-CTR; whoever reads it knows the digest from elsewhere

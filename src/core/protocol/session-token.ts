@@ -23,9 +23,9 @@ const toleranceSeconds = 60;
 const untilOf = (expiresAt: number | undefined): object => (expiresAt === undefined ? {} : { exp: expiresAt });
 
 /**
- * The `jwt` of a session's `cdp_ws_url`. It is valid as long as its lease, which the gateway looks up on every use. `expiresAt`: when the lease
- * ends at the latest, s since 1970; then its text is worth nothing, wherever it was written down. Ed25519 is deterministic, so the same
- * session always has the same URL.
+ * The `jwt` of a session's `cdp_ws_url`. It is valid as long as its lease, which the gateway looks up on every use.
+ * `expiresAt`: when the lease ends at the latest, s since 1970; then its text is worth nothing, wherever it was written
+ * down. Ed25519 is deterministic, so the same session always has the same URL.
  */
 export const signSessionToken = (
   privateKey: KeyObject,
@@ -33,7 +33,10 @@ export const signSessionToken = (
   expiresAt?: number,
 ): string => signJwt(privateKey, { pool: poolUid, aud: audience, sub: sessionId, ...untilOf(expiresAt) });
 
-/** Live views are opened at this service alone, and each acquire answers with two of their tokens: they are proved by HMAC. */
+/**
+ * Live views are opened at this service alone, and each acquire answers with two of their tokens: they are proved by
+ * HMAC.
+ */
 const liveViewKey = (privateKey: KeyObject): KeyObject => derivedKey(privateKey, "live views");
 
 /** The `jwt` of a session's live view; valid as long as its lease, as the session's token. */
@@ -63,7 +66,10 @@ const verifiedPayload = async (key: KeyObject, token: string, wanted: string) =>
   return { claims: { sessionId, poolUid, ...(isOver && { isOver }) }, payload };
 };
 
-/** The claims of a token signed by `signSessionToken`, or undefined when it is forged, malformed or for another audience. */
+/**
+ * The claims of a token signed by `signSessionToken`, or undefined when it is forged, malformed or for another
+ * audience.
+ */
 export const verifySessionToken = async (publicKey: KeyObject, token: string): Promise<SessionClaims | undefined> => {
   const verified = await verifiedPayload(publicKey, token, audience);
   return verified?.claims;

@@ -1,6 +1,6 @@
 /**
- * How events of a session leave its agent. Only an API replica reads them; the agent keeps the newest in memory, numbered from 1 for each
- * lease, and numbers are never given twice within a lease.
+ * How events of a session leave its agent. Only an API replica reads them; the agent keeps the newest in memory,
+ * numbered from 1 for each lease, and numbers are never given twice within a lease.
  *
  *   GET /telemetry?session=S&after=N   a stream of lines, each a `TelemetryRecord` as JSON, whose `seq` rises and is above N. It
  *                                      begins with the oldest that is kept. What was dropped before is told by an event of its own. It

@@ -9,8 +9,8 @@ export type Draft = { type: string; status: boolean; reason: string; message: st
 type WithStatus = KubeObject & { status?: { conditions: Condition[] } | undefined };
 
 /**
- * Makes the conditions of an object; pure. A condition keeps its `lastTransitionTime` until its status changes, so equal drafts
- * give equal conditions and cause no write. `nowMs`: since the epoch.
+ * Makes the conditions of an object; pure. A condition keeps its `lastTransitionTime` until its status changes, so
+ * equal drafts give equal conditions and cause no write. `nowMs`: since the epoch.
  */
 export const conditionsOf = (object: WithStatus, drafts: Draft[], nowMs: number): Condition[] =>
   drafts.map(({ type, status, reason, message }) => {

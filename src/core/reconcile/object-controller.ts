@@ -1,5 +1,6 @@
 /**
- * The controllers of kinds whose objects stand for themselves: they have a status, and some keep a thing elsewhere that goes with them.
+ * The controllers of kinds whose objects stand for themselves: they have a status, and some keep a thing elsewhere that
+ * goes with them.
  *
  *   one round of an object
  *
@@ -7,8 +8,8 @@
  *   being deleted ─────► `release` frees what it keeps ──► its finalizer goes
  *   else: `before` may end the round ──► finalizer ──► `statusOf`, written where it differs ──► `after`
  *
- * A round computes on cached objects and writes only what differs. So a few rounds too many cost almost nothing, and no list of
- * dependencies between single objects is needed that could be wrong.
+ * A round computes on cached objects and writes only what differs. So a few rounds too many cost almost nothing, and no
+ * list of dependencies between single objects is needed that could be wrong.
  */
 import { isDeepStrictEqual } from "node:util";
 import { byAge } from "../../platform/kinds/identity.ts";
@@ -66,7 +67,10 @@ export const holderOf = <T extends NamespacedObject>(
   return rivals.sort(byAge)[0] ?? object;
 };
 
-/** A `release` that deletes the Secret of an object. Its name is given: the operator may delete Secrets, not read or list them. */
+/**
+ * A `release` that deletes the Secret of an object. Its name is given: the operator may delete Secrets, not read or
+ * list them.
+ */
 export const deleteSecret =
   (secretOf: (name: string) => string) =>
   async ({ metadata: { name, namespace } }: NamespacedObject, { kube }: RoundDeps): Promise<undefined> => {

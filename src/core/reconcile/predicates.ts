@@ -7,8 +7,8 @@ const specOf = ({ metadata }: KubeObject): string => {
 };
 
 /**
- * Tells whether anything but the status of an object changed since the last call. The watch also shows the statuses that the
- * operator writes: if each one enqueued its object at once, every round would start the next one.
+ * Tells whether anything but the status of an object changed since the last call. The watch also shows the statuses
+ * that the operator writes: if each one enqueued its object at once, every round would start the next one.
  */
 export const createSpecPredicate = (): {
   specChanged(object: KubeObject): boolean;

@@ -19,7 +19,10 @@ export type SessionNames = {
   reserve(projectId: string, name: string, owner: NameOwner): Promise<boolean>;
   free(projectId: string, name: string, owner: NameOwner): Promise<void>;
   find(projectId: string, name: string): Promise<NameOwner | undefined>;
-  /** About a hundred names of the project. `cursor`: the `next` of the page before; `next` is undefined on the last page. */
+  /**
+   * About a hundred names of the project. `cursor`: the `next` of the page before; `next` is undefined on the last
+   * page.
+   */
   page(projectId: string, cursor?: string): Promise<{ reserved: ReservedName[]; next: string | undefined }>;
 };
 
@@ -40,9 +43,9 @@ const parse = (text: string): NameOwner => {
 };
 
 /**
- * A name lives in another slot than its pool, so a session can end without freeing its name (its replica died). The next
- * `reserve` of that name finds that its owner is not alive any more, and replaces the owner. The operator frees the names that nobody
- * reserves again (core/pools/ended/free-ended-names.ts).
+ * A name lives in another slot than its pool, so a session can end without freeing its name (its replica died). The
+ * next `reserve` of that name finds that its owner is not alive any more, and replaces the owner. The operator frees
+ * the names that nobody reserves again (core/pools/ended/free-ended-names.ts).
  */
 export const createSessionNames = (redis: RedisConnection, sessions: Sessions): SessionNames => {
   const reserveOver = async (key: string, name: string, owner: NameOwner, deadOwner: string): Promise<string> =>

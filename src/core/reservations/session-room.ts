@@ -1,8 +1,9 @@
 /**
- * Room for sessions that begin now. A replica counts browsers and pools in its copies, which may lack what another replica created a
- * moment ago. So each creation first reserves its room in Redis, by one script; a reservation counts until the copies show the
- * object, and ends by itself. There is no lock, so nobody waits for another's creation, and a replica that dies
- * blocks nothing. When Redis loses reservations, or a watch lags for longer, the operator still refuses what is above the limits.
+ * Room for sessions that begin now. A replica counts browsers and pools in its copies, which may lack what another
+ * replica created a moment ago. So each creation first reserves its room in Redis, by one script; a reservation counts
+ * until the copies show the object, and ends by itself. There is no lock, so nobody waits for another's creation, and a
+ * replica that dies blocks nothing. When Redis loses reservations, or a watch lags for longer, the operator still
+ * refuses what is above the limits.
  */
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { reservedSessionsKey } from "../../platform/redis/keys.ts";

@@ -1,7 +1,8 @@
 /**
- * On-demand browsers that no caller knows of: its caller hung up or got an error, or the API server did not answer their creation. The replica
- * deletes each of them. It works in the background and repeats while the API server is away, so no caller waits for it. When the replica
- * dies before, the browser is in the list of sessions and ends by its idle timeout.
+ * On-demand browsers that no caller knows of: its caller hung up or got an error, or the API server did not answer
+ * their creation. The replica deletes each of them. It works in the background and repeats while the API server is
+ * away, so no caller waits for it. When the replica dies before, the browser is in the list of sessions and ends by its
+ * idle timeout.
  */
 import { unavailable } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
@@ -11,7 +12,10 @@ import { createBackgroundRetries } from "../../platform/redis/background-retries
 import { browserKind } from "../model/browsers/browser.ts";
 
 export type AbandonedBrowsers = {
-  /** Begins to delete the browser and returns at once. `inDoubt`: its creation was not answered, so it may come to be later, or never. */
+  /**
+   * Begins to delete the browser and returns at once. `inDoubt`: its creation was not answered, so it may come to be
+   * later, or never.
+   */
   add(browser: Ref, options?: { inDoubt: boolean }): void;
   /** Waits until all are deleted, `withinMs` at most. */
   drain(withinMs: number): Promise<void>;

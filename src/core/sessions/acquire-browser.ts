@@ -114,7 +114,10 @@ const measured = async (
   }
 };
 
-/** Makes the answer for a lease while its agent binds it. It begins in the next turn of the event loop, after the bind was sent. */
+/**
+ * Makes the answer for a lease while its agent binds it. It begins in the next turn of the event loop, after the bind
+ * was sent.
+ */
 const prepareAnswer = (
   lease: LeaseRecord,
   baseUrl: string,
@@ -128,8 +131,8 @@ const prepareAnswer = (
 };
 
 /**
- * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait timed out.
- * `signal`: aborted when the caller is gone; then no browser stays taken.
+ * Hands out a browser of a pool: at once when one is idle, else when it is the caller's turn; undefined when the wait
+ * timed out. `signal`: aborted when the caller is gone; then no browser stays taken.
  */
 export const acquireBrowser = async (
   input: AcquireInput,

@@ -17,9 +17,10 @@ import type { AgentTokens } from "../protocol/agent-token.ts";
 import { type SessionClaims, verifyLiveViewToken, verifySessionToken } from "../protocol/session-token.ts";
 import { type FindSessionDeps, type FoundSession, findSession } from "./find-session.ts";
 
-// Who may use a session's browser: see its URLs, change it, follow its logs and telemetry, record it. The keys of one project share its sessions,
-// but for those with vaults: what is filled there can be read by whoever drives or watches the browser, so they need `vaults:fill`, as their
-// creation does. Ending a session shows nothing of it, and needs `browsers:use` alone.
+// Who may use a session's browser: see its URLs, change it, follow its logs and telemetry, record it. The keys of one
+// project share its sessions, but for those with vaults: what is filled there can be read by whoever drives or watches
+// the browser, so they need `vaults:fill`, as their creation does. Ending a session shows nothing of it, and needs
+// `browsers:use` alone.
 
 const hasVaults = (lease: Pick<AnyLease, "request">): boolean => {
   const { with_vaults = false, vaults = [] } = requestOf(lease);
@@ -61,8 +62,8 @@ export type AuthorizeSessionDeps = {
 };
 
 /**
- * The agent of a session, the path there, the headers that it requires on the upgrade, and the session's project. `isGenuine`: whether
- * the answer to that upgrade came from the agent; until then nothing of the client may be sent.
+ * The agent of a session, the path there, the headers that it requires on the upgrade, and the session's project.
+ * `isGenuine`: whether the answer to that upgrade came from the agent; until then nothing of the client may be sent.
  */
 export type SessionTarget = {
   agent: AgentPlace;
@@ -75,8 +76,8 @@ export type SessionTarget = {
 export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
 
 /**
- * Sessions of each store that were found to be over, for a second: a token outlives its session, and whoever sends it again and again
- * needs no key. No session begins anew.
+ * Sessions of each store that were found to be over, for a second: a token outlives its session, and whoever sends it
+ * again and again needs no key. No session begins anew.
  */
 const overOf = new WeakMap<object, LRUCache<string, true>>();
 
@@ -127,8 +128,9 @@ const claimsOf = async ({ token, path, readOnly }: AskedSession, { verifyKey, si
 };
 
 /**
- * Checks the token of a session, or of its live view, and returns the address of its browser. Throws `unauthorized` for a token of another
- * session or for something else, `not_found` when the session has ended, and `unavailable` while that is unknown.
+ * Checks the token of a session, or of its live view, and returns the address of its browser. Throws `unauthorized` for
+ * a token of another session or for something else, `not_found` when the session has ended, and `unavailable` while
+ * that is unknown.
  */
 export const authorizeSession = async (asked: AskedSession, deps: AuthorizeSessionDeps): Promise<SessionTarget> => {
   const { agentTokens, agentKeys } = deps;

@@ -67,7 +67,10 @@ const reserveRoom = async (
   throw noRoom("others start browsers now, and there is no room for one more", deps);
 };
 
-/** Aborted when the operator reports that the browser is refused, failed, ended or can't be made, or when the object is deleted. */
+/**
+ * Aborted when the operator reports that the browser is refused, failed, ended or can't be made, or when the object is
+ * deleted.
+ */
 const failureOf = (made: Browser, deps: { browsers: WatchedObjects<Browser>; metrics: ApiMetrics }): StartFailure => {
   const failed = new AbortController();
   const { uid } = made.metadata;
@@ -108,9 +111,9 @@ const undo = async (
 };
 
 /**
- * Gives out a browser for one session, of a pool that serves on demand or started now, and returns when its lease is bound. Throws
- * `bad_request`, `not_found` for a reference, `name_taken`, `too_many_requests`, and `browser_not_started` with the reason. `signal`: aborted
- * when the caller is gone; then it undoes everything.
+ * Gives out a browser for one session, of a pool that serves on demand or started now, and returns when its lease is
+ * bound. Throws `bad_request`, `not_found` for a reference, `name_taken`, `too_many_requests`, and
+ * `browser_not_started` with the reason. `signal`: aborted when the caller is gone; then it undoes everything.
  */
 export const createBrowser = async (
   { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },

@@ -1,7 +1,8 @@
 /**
- * A project that takes no requests any more has no sessions: it is archived, over HTTP or by the label of its namespace, or it is deleted, or
- * its namespace is being deleted. Each replica ends its sessions when the watch of namespaces shows that, and looks again once a minute
- * while there are pools or browsers: a session may have begun meanwhile. To end a session twice does nothing.
+ * A project that takes no requests any more has no sessions: it is archived, over HTTP or by the label of its
+ * namespace, or it is deleted, or its namespace is being deleted. Each replica ends its sessions when the watch of
+ * namespaces shows that, and looks again once a minute while there are pools or browsers: a session may have begun
+ * meanwhile. To end a session twice does nothing.
  */
 
 import type { Logger } from "../../platform/base/log.ts";
@@ -20,7 +21,9 @@ const lookAgainMs = 60_000;
 /** Closed projects whose sessions are ended at the same time. */
 const concurrency = 2;
 
-/** Ends all active sessions. Throws `unavailable`; what had been ended by then stays so, and the call may be repeated. */
+/**
+ * Ends all active sessions. Throws `unavailable`; what had been ended by then stays so, and the call may be repeated.
+ */
 export const endSessionsOf = async (
   project: Project,
   deps: EndSessionDeps & { browsers: WatchedObjects<Browser>; pools: WatchedObjects<BrowserPool> },

@@ -1,7 +1,7 @@
 /**
- * The ended sessions of a project, the latest end first, read page by page. Their end times are in one sorted set for each
- * pool; the merge takes from each only as much as the reader wants. A session of an on-demand browser has its end time in the
- * browser's status, which this process has in memory anyway.
+ * The ended sessions of a project, the latest end first, read page by page. Their end times are in one sorted set for
+ * each pool; the merge takes from each only as much as the reader wants. A session of an on-demand browser has its end
+ * time in the browser's status, which this process has in memory anyway.
  */
 
 import type { EndedEntry, EndedLeases } from "../leases/ended-leases.ts";
@@ -28,7 +28,10 @@ type EndedDeps = { browsers: WatchedObjects<Browser>; endedLeases: EndedLeases; 
 /** Later than every end, ms. */
 const endOfTimeMs = 8.64e15;
 
-/** By their end, the latest first. Those of one pool and one millisecond in the order in which Redis has them: the last id first. */
+/**
+ * By their end, the latest first. Those of one pool and one millisecond in the order in which Redis has them: the last
+ * id first.
+ */
 const byEnd = (a: Place, b: Place): number => {
   if (a.endedMs !== b.endedMs) return b.endedMs - a.endedMs;
   return a.poolUid === b.poolUid ? (a.session > b.session ? -1 : 1) : a.poolUid < b.poolUid ? -1 : 1;
@@ -48,7 +51,10 @@ const listSource = (places: Place[]): Source => {
   };
 };
 
-/** The place of an on-demand browser's ended session. Its status may be a moment behind, so Redis is asked until it says so. */
+/**
+ * The place of an on-demand browser's ended session. Its status may be a moment behind, so Redis is asked until it says
+ * so.
+ */
 const placesOf = async (browser: Browser, { endedLeases }: EndedDeps): Promise<Place[]> => {
   const { metadata, status } = browser;
   const poolUid = metadata.uid;
@@ -154,7 +160,10 @@ export const endedPage = async (
   return { leases: await read(places.slice(0, limit), deps), hasMore: places.length > limit };
 };
 
-/** How many of the latest ended sessions a search looks at, and how many at a time: each batch is some milliseconds of work. */
+/**
+ * How many of the latest ended sessions a search looks at, and how many at a time: each batch is some milliseconds of
+ * work.
+ */
 const searchedSessions = 5000;
 const batch = 500;
 

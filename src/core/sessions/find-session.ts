@@ -28,8 +28,8 @@ export type FindSessionDeps = {
 export type FoundSession = { lease: AnyLease; poolUid: string };
 
 /**
- * The on-demand browser with this id that this replica's watch does not show yet. One from YAML may have any id; names that nobody has
- * look like one, so a flood of them costs the API server a few requests only.
+ * The on-demand browser with this id that this replica's watch does not show yet. One from YAML may have any id; names
+ * that nobody has look like one, so a flood of them costs the API server a few requests only.
  */
 const fetchBrowser = async (
   id: string,
@@ -76,9 +76,9 @@ const answerEnded = (idOrName: string, found: FoundSession, includeEnded: boolea
 };
 
 /**
- * Finds a session of the project by id, else by name among the active ones. Throws `not_found`; for a session that ended within
- * the last day, the message says when and why, or `includeEnded` returns that session instead. Throws `unavailable` while a
- * session that is not found may still be active.
+ * Finds a session of the project by id, else by name among the active ones. Throws `not_found`; for a session that
+ * ended within the last day, the message says when and why, or `includeEnded` returns that session instead. Throws
+ * `unavailable` while a session that is not found may still be active.
  */
 export const findSession = async (
   idOrName: string,
@@ -87,8 +87,9 @@ export const findSession = async (
 ): Promise<FoundSession> => {
   const known = deps.browsers.get({ namespace: project.namespace, name: idOrName });
   const pools = poolsOfSession(idOrName, project, deps);
-  // The session of an on-demand browser has the browser's id. YAML can give a browser the id of a pool's session, which is older: ids of
-  // sessions are made at random. So the pools come first, also with sessions that have ended (LEASE-65).
+  // The session of an on-demand browser has the browser's id. YAML can give a browser the id of a pool's session, which
+  // is older: ids of sessions are made at random. So the pools come first, also with sessions that have ended
+  // (LEASE-65).
   for (const owners of [pools, known ? [known] : []]) {
     const active = await findIn(owners, (uid) => deps.store.lease(uid, idOrName));
     if (active) return active;
@@ -107,7 +108,9 @@ export const findSession = async (
 /** `known`: the on-demand browser with the id, if this replica's watch shows one. */
 type Sought = { project: Project; includeEnded: boolean; known: Browser | undefined; owners: LeaseOwner[] };
 
-/** For a session that none of `owners` has: it may be that of an on-demand browser which this replica does not know yet. */
+/**
+ * For a session that none of `owners` has: it may be that of an on-demand browser which this replica does not know yet.
+ */
 const findOnDemand = async (
   idOrName: string,
   { project, includeEnded, known, owners }: Sought,

@@ -67,8 +67,8 @@ const searchPage = async (
 };
 
 /**
- * One page of a project's sessions: the active ones, the latest begin first, then the ended ones, the latest end first. Of the
- * ended ones it reads no more than the page; with a filter, `searchedSessions` at most.
+ * One page of a project's sessions: the active ones, the latest begin first, then the ended ones, the latest end first.
+ * Of the ended ones it reads no more than the page; with a filter, `searchedSessions` at most.
  */
 export const listSessions = async (
   wanted: SessionFilter & Paging,

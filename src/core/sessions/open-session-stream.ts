@@ -29,8 +29,9 @@ const untilOver = async function* (
 };
 
 /**
- * Opens a stream of a session's agent, whose lines are unchecked JSON. It ends with the session. `path`: at the agent. Throws `not_found` when
- * the session has ended, `rate_limited` when its agent has too many streams, else `unavailable`.
+ * Opens a stream of a session's agent, whose lines are unchecked JSON. It ends with the session. `path`: at the agent.
+ * Throws `not_found` when the session has ended, `rate_limited` when its agent has too many streams, else
+ * `unavailable`.
  */
 export const openSessionStream = async (
   found: FoundSession,

@@ -57,8 +57,8 @@ const isOnDemand = async (
 };
 
 /**
- * Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this pool, and
- * `unavailable` while that is unknown.
+ * Gives a browser back to its pool, or destroys it. Throws `not_found` for a session that is not acquired from this
+ * pool, and `unavailable` while that is unknown.
  */
 export const releaseBrowser = async (
   { idOrName, request }: { idOrName: string; request: ReleaseBrowser },

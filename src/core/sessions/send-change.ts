@@ -21,7 +21,8 @@ import type { Referents, StoredArchive } from "../setups/referents.ts";
 import type { FoundSession } from "./find-session.ts";
 import { configOf } from "./session-config.ts";
 
-// What must be known before a running browser is changed: all checks, and what its agent needs. Nothing has changed yet.
+// What must be known before a running browser is changed: all checks, and what its agent needs. Nothing has changed
+// yet.
 
 export type PlannedChange = {
   wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile">;

@@ -1,7 +1,8 @@
 /**
- * An on-demand browser from stock: an idle one of a pool that serves on demand and whose browsers have the wanted configuration. It is a lease
- * of that pool as any other, and an on-demand browser to its caller, who destroys it by ending the session. So nobody may have used it
- * before, whatever the pool's `reuse_policy` says. Nothing waits: without such an idle browser another one is started.
+ * An on-demand browser from stock: an idle one of a pool that serves on demand and whose browsers have the wanted
+ * configuration. It is a lease of that pool as any other, and an on-demand browser to its caller, who destroys it by
+ * ending the session. So nobody may have used it before, whatever the pool's `reuse_policy` says. Nothing waits:
+ * without such an idle browser another one is started.
  */
 
 import type { KeyObject } from "node:crypto";
@@ -101,8 +102,8 @@ const serveFrom = async (
 };
 
 /**
- * A browser of a pool for `POST /browsers`, bound to its session; undefined when one has to be started. Throws `name_taken`, and what an
- * acquire throws. `signal`: aborted when the caller is gone; then no browser stays taken.
+ * A browser of a pool for `POST /browsers`, bound to its session; undefined when one has to be started. Throws
+ * `name_taken`, and what an acquire throws. `signal`: aborted when the caller is gone; then no browser stays taken.
  */
 export const serveFromPool = async (
   wanted: Wanted,

@@ -19,8 +19,8 @@ const leaseTelemetry = ({ telemetry }: SessionRequest): Telemetry | undefined =>
   telemetry ? fromWire(Telemetry, telemetry as Wire<Telemetry>) : undefined;
 
 /**
- * The settings that count for a session: the lease's, which were checked at the acquire, on those that its browser was made with.
- * Undefined when nothing is captured.
+ * The settings that count for a session: the lease's, which were checked at the acquire, on those that its browser was
+ * made with. Undefined when nothing is captured.
  */
 export const telemetryOf = (config: SessionConfig | undefined, request: SessionRequest): Telemetry | undefined => {
   const current = config?.telemetry && fromWire(Telemetry, config.telemetry);
@@ -44,7 +44,10 @@ export type SessionAnswerDeps = {
   store: LeaseStore;
 };
 
-/** The profile of a session as answers show it, and whether its browser saves to it; nothing without one, or when it is gone. */
+/**
+ * The profile of a session as answers show it, and whether its browser saves to it; nothing without one, or when it is
+ * gone.
+ */
 export type SessionProfile = (
   lease: AnyLease,
   request: SessionRequest,
@@ -78,8 +81,8 @@ const linksOf = (
 };
 
 /**
- * The policy that the session's browser was made with. A policy in ConfigMaps can be read only while the pool still refers to it.
- * When it can't be read, the answer leaves it out: an answer without the policy is better than none.
+ * The policy that the session's browser was made with. A policy in ConfigMaps can be read only while the pool still
+ * refers to it. When it can't be read, the answer leaves it out: an answer without the policy is better than none.
  */
 const policyOf = async (
   config: SessionConfig | undefined,
@@ -109,7 +112,9 @@ const regionOf = (
 const originOf = ({ on_demand, vaults = [], pool }: SessionRequest): Pick<Session, "pool" | "vaults"> =>
   on_demand ? { vaults } : { pool: { id: pool.id, ...given({ name: pool.name }) } };
 
-/** A session as HTTP lists show it: without a large policy, so none is read from ConfigMaps. Else as `sessionAnswer`. */
+/**
+ * A session as HTTP lists show it: without a large policy, so none is read from ConfigMaps. Else as `sessionAnswer`.
+ */
 export const listedSessionAnswer = (
   lease: AnyLease,
   baseUrl: string | undefined,
@@ -117,8 +122,8 @@ export const listedSessionAnswer = (
 ): Promise<Session> => answerWith(async (config) => listedPolicy(config?.chrome_policy), { lease, baseUrl, deps });
 
 /**
- * An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service; undefined: a caller who
- * may not use the browser, so the answer has no URLs of the session.
+ * An active or ended lease as callers see it. `baseUrl`: the URL by which the caller reached this service; undefined: a
+ * caller who may not use the browser, so the answer has no URLs of the session.
  */
 export const sessionAnswer = async (
   lease: AnyLease,

@@ -4,8 +4,8 @@ import type { AnyLease } from "../leases/records.ts";
 import type { SessionConfig } from "../model/settings/browser-config.ts";
 
 /**
- * The configuration of a hash never changes, so each is read once while it is among the recently used ones. One holds a policy
- * of up to 256 KiB, so a bound on their number alone would let them take 250 MB.
+ * The configuration of a hash never changes, so each is read once while it is among the recently used ones. One holds a
+ * policy of up to 256 KiB, so a bound on their number alone would let them take 250 MB.
  */
 const maxKnownConfigs = 1000;
 const maxKnownConfigBytes = 32 * 1024 * 1024;

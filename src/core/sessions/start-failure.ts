@@ -1,6 +1,6 @@
 /**
- * Requests that wait for a browser end at once when the operator reports that none can be started (FILL-RATE-9): with the reason, and not
- * with the end of their time.
+ * Requests that wait for a browser end at once when the operator reports that none can be started (FILL-RATE-9): with
+ * the reason, and not with the end of their time.
  */
 
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
@@ -9,7 +9,10 @@ import { wireName } from "../../platform/kinds/identity.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
 
-/** Why no browser can be started, as this condition says: `bad_request` where only another configuration helps, else `browser_not_started`. */
+/**
+ * Why no browser can be started, as this condition says: `bad_request` where only another configuration helps, else
+ * `browser_not_started`.
+ */
 export const startFailureError = ({ reason, message }: Condition, whose = ""): AppError =>
   reason === setupRefused
     ? invalidInput([{ code: "setup_refused", path: "extensions", message: `${whose}${message}` }])

@@ -5,7 +5,10 @@ import { answerHeld, startSession } from "./start-session.ts";
 const owner = { poolUid: "pool", session: "s" };
 const session = { session_id: "s" } as Session;
 
-/** Parts of the service that note what they are told; `taken`: another session has got the name, from the second look on. */
+/**
+ * Parts of the service that note what they are told; `taken`: another session has got the name, from the second look
+ * on.
+ */
 const parts = ({ taken = false } = {}) => {
   let looks = 0;
   const reserve = vi.fn(async () => {

@@ -37,9 +37,10 @@ export const answerHeld = async (
 };
 
 /**
- * Reserves the name, then lets `acquire` get a browser for the session; undefined when it got none. The name is free again then, and when it
- * throws. Throws `name_taken`, and what `acquire` throws. Until its take the session is not alive, so that another caller may have got its
- * name; then the name is not found to be its own afterwards, and its browser goes back.
+ * Reserves the name, then lets `acquire` get a browser for the session; undefined when it got none. The name is free
+ * again then, and when it throws. Throws `name_taken`, and what `acquire` throws. Until its take the session is not
+ * alive, so that another caller may have got its name; then the name is not found to be its own afterwards, and its
+ * browser goes back.
  */
 export const startSession = async (
   { owner, name, project }: { owner: SessionOwner; name: string | undefined; project: Project },

@@ -82,7 +82,8 @@ const write = async (
   for (let tries = 0; tries < writeTries; tries++) {
     const now = tries === 0 ? lease : await store.lease(poolUid, lease.session);
     if (!now) throw sessionGone(lease.session);
-    // If only the answer to an earlier try was lost, the request is another one by now, and the same change is written on it.
+    // If only the answer to an earlier try was lost, the request is another one by now, and the same change is written
+    // on it.
     const next = JSON.stringify(after(requestOf(now), update));
     const outcome = await retryBriefly(() => store.rewrite(poolUid, now, next));
     if (outcome === "gone") throw sessionGone(lease.session);
@@ -120,7 +121,9 @@ const apply = async (
   }
 };
 
-/** Changes the browser and then the record; one request of a session at a time, so that both are of the same request. */
+/**
+ * Changes the browser and then the record; one request of a session at a time, so that both are of the same request.
+ */
 const changeRunning = async (
   { lease, poolUid }: FoundSession,
   update: RunningUpdate,
@@ -161,16 +164,18 @@ const reserveName = async (
   try {
     await reserveSessionName(name, { owner, projectId: project.id }, deps);
   } catch (error) {
-    // Its answer may have been lost alone. Freeing takes the name from no other session. The caller waits no longer for it.
+    // Its answer may have been lost alone. Freeing takes the name from no other session. The caller waits no longer for
+    // it.
     void deps.names.free(project.id, name, owner).catch(() => undefined);
     throw error;
   }
 };
 
 /**
- * Changes an active session: name, tags, telemetry, and its running browser, all that was asked for or nothing. Throws `bad_request`,
- * `not_found`, `forbidden`, `not_supported_here`, `name_taken`, and `conflict` for what this browser can't do while it runs. The agent's copy of
- * the request, from which a lost lease is restored, changes with the browser alone.
+ * Changes an active session: name, tags, telemetry, and its running browser, all that was asked for or nothing. Throws
+ * `bad_request`, `not_found`, `forbidden`, `not_supported_here`, `name_taken`, and `conflict` for what this browser
+ * can't do while it runs. The agent's copy of the request, from which a lost lease is restored, changes with the
+ * browser alone.
  */
 export const updateBrowser = async (
   { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: UpdateBrowser },

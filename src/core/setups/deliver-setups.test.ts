@@ -13,7 +13,10 @@ const request = {
   ...{ browser: "browser", pod: "pod", address: "127.0.0.1:1", config: configHash(spec) },
 };
 
-/** A delivery to an agent that misses an archive and takes it when `sent` is settled. `reports`: what was reported of it. */
+/**
+ * A delivery to an agent that misses an archive and takes it when `sent` is settled. `reports`: what was reported of
+ * it.
+ */
 const delivery = () => {
   const sent = Promise.withResolvers<{ kind: "ok"; missing: string[] }>();
   const sendArchive = vi.fn((..._what: unknown[]) => sent.promise);

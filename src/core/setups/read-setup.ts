@@ -74,7 +74,10 @@ const networkOf = async (
   };
 };
 
-/** The archives of the extensions with these ids, in their order. Throws `SetupFailure` for one whose upload is not over. */
+/**
+ * The archives of the extensions with these ids, in their order. Throws `SetupFailure` for one whose upload is not
+ * over.
+ */
 const extensionsOf = (objects: ReferencedObjects, ids: string[], { referents }: Deps): StoredExtension[] =>
   ids.map((id) => {
     const extension = objects.Extension?.find(({ metadata }) => metadata.name === id);
@@ -84,8 +87,8 @@ const extensionsOf = (objects: ReferencedObjects, ids: string[], { referents }: 
   });
 
 /**
- * Reads what the browser of this request needs: policies from their ConfigMaps, proxies with their Secrets. `outdated`: its pod was made
- * for another configuration than its object has now. Throws `SetupFailure`.
+ * Reads what the browser of this request needs: policies from their ConfigMaps, proxies with their Secrets. `outdated`:
+ * its pod was made for another configuration than its object has now. Throws `SetupFailure`.
  */
 export const readSetup = async (request: SetupRequest, deps: Deps): Promise<SetupToDeliver | "outdated"> => {
   const spec = await specOf(request, deps);

@@ -10,8 +10,8 @@ export type StoredExtension = StoredArchive & { id: string; name: string };
 /** What features know of the objects that settings refer to, each of the kind of its feature. */
 export type Referents = {
   /**
-   * A proxy as agents connect to it, with its secrets. `browser`: what a provider keeps one address for. Throws `not_supported_here` when
-   * the installation can't carry the proxy out.
+   * A proxy as agents connect to it, with its secrets. `browser`: what a provider keeps one address for. Throws
+   * `not_supported_here` when the installation can't carry the proxy out.
    */
   openProxy(proxy: Referable, browser: string): Promise<ParentProxy>;
   /** The archive of the profile's present version, if there is one yet. */

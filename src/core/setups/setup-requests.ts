@@ -1,6 +1,7 @@
 /**
- * How the operator has browsers given their setup by the API, which alone may read what is in it (docs/adr/0029-what-a-browser-needs.md).
- * The operator publishes that a browser waits, again and again until it is told otherwise; a replica of the API claims the work:
+ * How the operator has browsers given their setup by the API, which alone may read what is in it
+ * (docs/adr/0029-what-a-browser-needs.md). The operator publishes that a browser waits, again and again until it is
+ * told otherwise; a replica of the API claims the work:
  *
  *   (none) ──a replica claims it──► claimed ──► delivered      for longer than a start may take
  *     ▲                                 │
@@ -16,7 +17,10 @@ import { followChannel } from "../../platform/redis/follow-channel.ts";
 import { setupKey, setupsChannel } from "../../platform/redis/keys.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
 
-/** A browser that waits. `kind`, `name`, `uid`: of the object that has it; `config`: the hash of the configuration that its pod is for. */
+/**
+ * A browser that waits. `kind`, `name`, `uid`: of the object that has it; `config`: the hash of the configuration that
+ * its pod is for.
+ */
 export const SetupRequest = z.object({
   browser: z.string(),
   pod: z.string(),

@@ -20,7 +20,10 @@ const isStored = async (extension: Extension, blobs: BlobStore): Promise<boolean
   return found !== undefined;
 };
 
-/** Keeps the status of extensions. While the store of blobs is away, one that is being deleted stays: the round fails and comes back. */
+/**
+ * Keeps the status of extensions. While the store of blobs is away, one that is being deleted stays: the round fails
+ * and comes back.
+ */
 export const extensionController: ObjectController<Extension, { blobs: BlobStore }> = {
   name: "extensions",
   kind: extensionKind,

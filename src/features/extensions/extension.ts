@@ -48,7 +48,10 @@ export const extensionKind: Kind<typeof ExtensionSpec, typeof ExtensionStatus> =
   ],
 };
 
-/** Annotation of an extension whose upload is under way: until when it may take, RFC 3339. The operator deletes it after that. */
+/**
+ * Annotation of an extension whose upload is under way: until when it may take, RFC 3339. The operator deletes it after
+ * that.
+ */
 export const uploadUntilAnnotation = "browserpool.dev/upload-until";
 
 /** The key of an extension's archive in the store of blobs. */

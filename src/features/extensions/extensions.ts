@@ -65,8 +65,9 @@ export const extensionAnswer = (extension: StoredExtension): ExtensionAnswer => 
 //   3. store the archive under the object's uid,
 //   4. write size and digest into the object: from then on it is there.
 //
-// So no object refers to an archive that is not stored. When a step fails, the object is deleted, and the operator deletes what was
-// stored with it. A replica that dies leaves an object that says until when its upload may take; the operator deletes it then.
+// So no object refers to an archive that is not stored. When a step fails, the object is deleted, and the operator
+// deletes what was stored with it. A replica that dies leaves an object that says until when its upload may take; the
+// operator deletes it then.
 
 type UploadDeps = { blobs: BlobStore; config: Config; kube: Kube; locks: Locks; log: Logger };
 
@@ -136,8 +137,9 @@ const store = async (
 };
 
 /**
- * Stores an extension. `file`: the uploaded archive, which stays the caller's. Throws `bad_request` with the rule that the archive
- * breaks, `name_taken`, `conflict` above the bytes of the project, `not_supported_here` without a store, and `unavailable`.
+ * Stores an extension. `file`: the uploaded archive, which stays the caller's. Throws `bad_request` with the rule that
+ * the archive breaks, `name_taken`, `conflict` above the bytes of the project, `not_supported_here` without a store,
+ * and `unavailable`.
  */
 export const uploadExtension = async (
   { request, file }: { request: UploadExtension; file: FileHandle },
@@ -159,8 +161,8 @@ export const uploadExtension = async (
 };
 
 /**
- * Opens the archive of an extension, byte by byte as it was uploaded. `name`: of the file. Throws `not_found`, and `unavailable` when
- * the store does not have it.
+ * Opens the archive of an extension, byte by byte as it was uploaded. `name`: of the file. Throws `not_found`, and
+ * `unavailable` when the store does not have it.
  */
 export const openExtension = async (
   idOrName: string,
@@ -173,7 +175,9 @@ export const openExtension = async (
   return { ...archive, name: `${wireName(extension) ?? wireId(extension)}.zip` };
 };
 
-/** Deletes an extension; the operator deletes its archive. Throws `not_found`, and `conflict` when something uses it. */
+/**
+ * Deletes an extension; the operator deletes its archive. Throws `not_found`, and `conflict` when something uses it.
+ */
 export const deleteExtension = async (
   idOrName: string,
   project: Project,

@@ -2,7 +2,8 @@ import { acceptedDraft, conditionsOf } from "../../core/reconcile/conditions.ts"
 import type { Extension } from "./extension.ts";
 
 /**
- * The status of an extension, pure. `holder`: the oldest extension with this name. `isStored`: whether the store has its archive.
+ * The status of an extension, pure. `holder`: the oldest extension with this name. `isStored`: whether the store has
+ * its archive.
  */
 export const extensionStatus = (
   extension: Extension,

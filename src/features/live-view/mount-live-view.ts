@@ -24,7 +24,10 @@ import { noticePage, viewPage } from "./pages.ts";
 /** What a live view's page is asked for. `readOnly`: it shall only show the browser, whatever its token allows. */
 type AskedView = { sessionId: string; token: string; readOnly: boolean };
 
-/** Whether the view of this token may be opened now, and whether it only shows the browser. Throws as `authorizeSession`. */
+/**
+ * Whether the view of this token may be opened now, and whether it only shows the browser. Throws as
+ * `authorizeSession`.
+ */
 const openLiveView = async (
   asked: AskedView,
   deps: AuthorizeSessionDeps,

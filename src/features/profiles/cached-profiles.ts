@@ -1,4 +1,7 @@
-/** All profiles of the organization, kept up to date by a watch: so an answer about a session asks the API server for none. */
+/**
+ * All profiles of the organization, kept up to date by a watch: so an answer about a session asks the API server for
+ * none.
+ */
 
 import type { Logger } from "../../platform/base/log.ts";
 import { byAge, wireName } from "../../platform/kinds/identity.ts";

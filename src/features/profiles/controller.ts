@@ -7,8 +7,8 @@ import { deleteContents, sweepVersions } from "./profile-versions.ts";
 import { profileStatus } from "./status.ts";
 
 /**
- * Keeps the status of profiles. While the store of blobs is away, contents that nobody needs stay, and a deleted profile does: the round
- * fails and comes back.
+ * Keeps the status of profiles. While the store of blobs is away, contents that nobody needs stay, and a deleted
+ * profile does: the round fails and comes back.
  */
 export const profileController: ObjectController<Profile, { blobs: BlobStore }> = {
   name: "profiles",

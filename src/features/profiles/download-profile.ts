@@ -14,10 +14,16 @@ type Deps = { blobs: BlobStore; kube: Kube };
 /** `name`: a file name. `bytes`: undefined when it is not known before. */
 type ProfileDownload = { name: string; bytes: number | undefined; body: AsyncIterable<Uint8Array> };
 
-/** Longest download, ms. A caller that takes it more slowly would hold a connection to the store for as long as it likes. */
+/**
+ * Longest download, ms. A caller that takes it more slowly would hold a connection to the store for as long as it
+ * likes.
+ */
 const downloadMs = 30 * 60_000;
 
-/** Largest window of an archive that is unpacked, as a power of 2: memory for each download, bytes. The agents' archives have 2^21. */
+/**
+ * Largest window of an archive that is unpacked, as a power of 2: memory for each download, bytes. The agents' archives
+ * have 2^21.
+ */
 const maxWindowLog = 23;
 
 /** Most bytes of an unpacked archive; no agent stores more (agent/profile-archive). */
@@ -61,8 +67,8 @@ const openCurrent = async (profile: Profile, project: Project, deps: Deps, signa
 };
 
 /**
- * Opens the contents of a profile. Throws `not_found`, also when nothing was saved yet, `unavailable`, and `not_supported_here` when
- * there is no store. `signal`: ends the download.
+ * Opens the contents of a profile. Throws `not_found`, also when nothing was saved yet, `unavailable`, and
+ * `not_supported_here` when there is no store. `signal`: ends the download.
  */
 export const downloadProfile = async (
   { idOrName, format, project }: { idOrName: string; format: ProfileFormat; project: Project },

@@ -24,7 +24,10 @@ export class ArchiveBroken extends Error {
 /** Calls to an agent that keeps its browser's profile (core/protocol/profile-save.ts). */
 export type ProfileClient = {
   state(agent: AgentPlace): Promise<Called<{ state: ProfileSaveState }>>;
-  /** The archive of the state `packed`. Its reader gets an `ArchiveBroken` at the latest in place of the end if these are other bytes. */
+  /**
+   * The archive of the state `packed`. Its reader gets an `ArchiveBroken` at the latest in place of the end if these
+   * are other bytes.
+   */
   archive(agent: AgentPlace, archive: ArchiveRef, signal: AbortSignal): AsyncGenerator<Uint8Array>;
   /** The agent may end. Never throws. */
   done(agent: AgentPlace): Promise<Called<{ state: ProfileSaveState }>>;

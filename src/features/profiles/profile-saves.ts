@@ -1,11 +1,11 @@
 /**
- * Saves the profiles of browsers that end. An agent whose browser saves its profile keeps it until the operator has fetched it
- * (core/protocol/profile-save.ts).
+ * Saves the profiles of browsers that end. An agent whose browser saves its profile keeps it until the operator has
+ * fetched it (core/protocol/profile-save.ts).
  *
  *   collect ──► the agent packs ──► it is fetched and saved ──► an outcome ──► the browser's status says it ──► release: the agent ends
  *
- * The rounds of the browser ask for each step, again and again, and nothing else is remembered than what can be asked again. So an
- * operator that starts anew goes on where the last one was.
+ * The rounds of the browser ask for each step, again and again, and nothing else is remembered than what can be asked
+ * again. So an operator that starts anew goes on where the last one was.
  */
 import type { AgentPlace } from "../../core/leases/agent/agent-call.ts";
 import type { SaveState } from "../../core/pools/observe/observed.ts";
@@ -57,8 +57,9 @@ const afterError = (error: unknown): SaveState => {
 };
 
 /**
- * Saves the archive that the agent of this pod has packed. `waiting`: to be tried again. Only the profile that the pod was made for is
- * written to, whatever the agent says. Throws when `signal` is aborted, and when this replica does not lead any more.
+ * Saves the archive that the agent of this pod has packed. `waiting`: to be tried again. Only the profile that the pod
+ * was made for is written to, whatever the agent says. Throws when `signal` is aborted, and when this replica does not
+ * lead any more.
  */
 const fetchProfile = async (
   { pod, packed }: { pod: Pod; packed: ProfileSaveState & { is: "packed" } },
@@ -85,7 +86,10 @@ const fetchProfile = async (
 /** Agents that are asked at the same time, most of which pack. */
 const concurrency = 32;
 
-/** Archives that are fetched at the same time, in all and of one project: they share the operator's network and the store. */
+/**
+ * Archives that are fetched at the same time, in all and of one project: they share the operator's network and the
+ * store.
+ */
 const mostFetched = 4;
 const mostOfProject = 2;
 

@@ -1,11 +1,11 @@
 /**
- * The versions of a profile's contents. The profile's status says which one counts, and between which numbers the store may have
- * contents.
+ * The versions of a profile's contents. The profile's status says which one counts, and between which numbers the store
+ * may have contents.
  *
  *   claim a number ──► put the contents under it ──► make it the version, unless a later save did so first ──► delete older contents
  *
- * A crash after the put leaves contents that no status names as the version; the next save, round or deletion of the profile removes
- * them, because their number lies between `oldestVersion` and `claimedVersion`.
+ * A crash after the put leaves contents that no status names as the version; the next save, round or deletion of the
+ * profile removes them, because their number lies between `oldestVersion` and `claimedVersion`.
  */
 
 import { isNewUse } from "../../core/pools/plan/profile-use.ts";
@@ -44,7 +44,10 @@ type Change = (profile: Profile) => Partial<ProfileStatus> | undefined;
 /** Tries to write over concurrent changes: of other saves, and of the profile's rounds. */
 const changeTries = 10;
 
-/** Changes the status from its newest state; `change` gives undefined to leave it alone. Returns undefined when the profile is gone. */
+/**
+ * Changes the status from its newest state; `change` gives undefined to leave it alone. Returns undefined when the
+ * profile is gone.
+ */
 const changeStatus = (
   profile: { uid: string } & Ref,
   change: Change,
@@ -67,7 +70,10 @@ const changeStatus = (
     },
   );
 
-/** So many numbers below the oldest version a deletion looks at: of saves that died after a later one had overtaken them. */
+/**
+ * So many numbers below the oldest version a deletion looks at: of saves that died after a later one had overtaken
+ * them.
+ */
 const overtakenSaves = 100;
 
 /** Deletes all contents of a profile. Safe to repeat. Throws `unavailable`. */
@@ -102,8 +108,8 @@ type ProfileSave = {
 export type Saved = { is: "saved"; version: number } | { is: "superseded" } | { is: "overtaken" } | { is: "gone" };
 
 /**
- * Whether a save is behind the profile's version. `overtaken`: by the number of a save that began later, whose browser ended earlier.
- * `superseded`: by the state of a browser that ended later.
+ * Whether a save is behind the profile's version. `overtaken`: by the number of a save that began later, whose browser
+ * ended earlier. `superseded`: by the state of a browser that ended later.
  */
 const whyBehind = (
   { version, browserEndTime = "" }: ProfileStatus,
@@ -114,8 +120,9 @@ const whyBehind = (
 };
 
 /**
- * Saves contents (a tar.zst) as the profile's newest version, unless the version is of a browser that ended later. `overtaken`: nothing
- * is saved, and the same again will be. `gone`: so is the profile, and nothing is kept. Throws `unavailable`, and what `body` throws.
+ * Saves contents (a tar.zst) as the profile's newest version, unless the version is of a browser that ended later.
+ * `overtaken`: nothing is saved, and the same again will be. `gone`: so is the profile, and nothing is kept. Throws
+ * `unavailable`, and what `body` throws.
  */
 export const saveProfile = async (
   { profile, body, sha256, endMs }: ProfileSave,

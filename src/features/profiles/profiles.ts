@@ -66,7 +66,10 @@ export const listProfiles = async (
 
 type UpdateDeps = { kube: Kube; locks: Locks };
 
-/** Throws `conflict` when a pool refers to the profile by its name: with another one, the pool's browsers would start without it. */
+/**
+ * Throws `conflict` when a pool refers to the profile by its name: with another one, the pool's browsers would start
+ * without it.
+ */
 const requireUnnamed = async (name: string, project: Project, deps: UpdateDeps): Promise<void> => {
   const pools = await fetchObjects(browserPoolKind, project, deps);
   const pool = pools.find(({ spec }) => spec.profile?.name === name);
@@ -104,8 +107,8 @@ export const updateProfile = async (
 };
 
 /**
- * Deletes a profile; the operator deletes its contents and then removes its finalizer. Throws `not_found`, and `conflict` while a
- * pool or a browser uses it.
+ * Deletes a profile; the operator deletes its contents and then removes its finalizer. Throws `not_found`, and
+ * `conflict` while a pool or a browser uses it.
  */
 export const deleteProfile = async (
   idOrName: string,

@@ -10,7 +10,9 @@ import { profileAnswer } from "./profiles.ts";
 type Deps = { kube: Kube; profiles: CachedProfiles; projects: Pick<Projects, "find"> };
 type Named = { id?: string | undefined; name?: string | undefined };
 
-/** This replica's copy may be a moment behind with a profile that was just made; that of an ended session may be gone. */
+/**
+ * This replica's copy may be a moment behind with a profile that was just made; that of an ended session may be gone.
+ */
 const findProfile = async (
   selector: Named,
   lease: AnyLease,

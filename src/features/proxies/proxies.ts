@@ -23,7 +23,10 @@ import { type ProxyProvider, unsupportedSettings } from "./rules/proxy-provider.
 const fetchProxies = (project: Project, deps: { kube: Kube }): Promise<WebProxy[]> =>
   fetchObjects(proxyKind, project, deps);
 
-/** Fetches a proxy by its id, else by its name. Throws `not_found`, and `ambiguous_proxy_name` for a name that several have. */
+/**
+ * Fetches a proxy by its id, else by its name. Throws `not_found`, and `ambiguous_proxy_name` for a name that several
+ * have.
+ */
 export const fetchProxy = async (idOrName: string, project: Project, deps: { kube: Kube }): Promise<WebProxy> => {
   const byId = await fetchObject(proxyKind, { id: idOrName, project }, deps);
   if (byId) return byId;
@@ -57,7 +60,9 @@ export const listProxies = async (query: ProxyQuery, project: Project, deps: { k
 
 type CreateDeps = { kube: Kube; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys };
 
-/** Creates the object first, since it owns the Secret. When the secrets can't be stored, it deletes the object again. */
+/**
+ * Creates the object first, since it owns the Secret. When the secrets can't be stored, it deletes the object again.
+ */
 const store = async (proxy: NewObject<WebProxy>, secret: ProxySecret, deps: CreateDeps): Promise<WebProxy> => {
   const created = await deps.kube.create(proxyKind, proxy);
   if (!created.spec.custom?.secretRef) return created;
@@ -70,7 +75,10 @@ const store = async (proxy: NewObject<WebProxy>, secret: ProxySecret, deps: Crea
   return created;
 };
 
-/** Creates a proxy each time that it is called. Throws `bad_request`, and `not_supported_here` without a provider for it. */
+/**
+ * Creates a proxy each time that it is called. Throws `bad_request`, and `not_supported_here` without a provider for
+ * it.
+ */
 export const createProxy = async (request: CreateProxy, project: Project, deps: CreateDeps): Promise<ProxyAnswer> => {
   const id = newId();
   const created = newProxy(request, ownProxySecretName(id));
@@ -87,8 +95,8 @@ export const createProxy = async (request: CreateProxy, project: Project, deps: 
 type CheckDeps = { kube: Kube; proxyChecks: ProxyChecks; proxyProvider: ProxyProvider; secretsKeys: SecretsKeys };
 
 /**
- * Keeps the result with the proxy. Statuses belong to the operator, and the api has no right to write one: it writes an annotation,
- * from which both the answers and the status come.
+ * Keeps the result with the proxy. Statuses belong to the operator, and the api has no right to write one: it writes an
+ * annotation, from which both the answers and the status come.
  */
 const keep = async (proxy: WebProxy, { status, ipAddress }: CheckResult, { kube }: CheckDeps): Promise<WebProxy> => {
   const checkedAt = new Date().toISOString();
@@ -102,8 +110,9 @@ const keep = async (proxy: WebProxy, { status, ipAddress }: CheckResult, { kube 
 };
 
 /**
- * Connects through a proxy, and answers the proxy with what was found. A check of a URL is answered only: it may fail because of the
- * site. Throws what `ProxyChecks.check` throws, `not_found`, and `conflict` when the proxy's Secret is not as its spec says.
+ * Connects through a proxy, and answers the proxy with what was found. A check of a URL is answered only: it may fail
+ * because of the site. Throws what `ProxyChecks.check` throws, `not_found`, and `conflict` when the proxy's Secret is
+ * not as its spec says.
  */
 export const checkProxy = async (
   { idOrName, request, project }: { idOrName: string; request: CheckProxy | undefined; project: Project },
@@ -135,7 +144,10 @@ export const renameProxy = async (
   }
 };
 
-/** Deletes a proxy; the operator deletes its Secret and then removes its finalizer. Throws `not_found`, and `conflict` while it is in use. */
+/**
+ * Deletes a proxy; the operator deletes its Secret and then removes its finalizer. Throws `not_found`, and `conflict`
+ * while it is in use.
+ */
 export const deleteProxy = async (
   idOrName: string,
   project: Project,

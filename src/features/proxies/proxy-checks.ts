@@ -1,7 +1,8 @@
 /**
- * Checks whether proxies work, from the api's own process. Callers choose the addresses, so each is checked after its name was resolved,
- * and the connection goes to the address that was checked: nothing of the cluster's network can be asked this way but what the
- * installation names (`BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS`). The answer tells nothing but whether it worked.
+ * Checks whether proxies work, from the api's own process. Callers choose the addresses, so each is checked after its
+ * name was resolved, and the connection goes to the address that was checked: nothing of the cluster's network can be
+ * asked this way but what the installation names (`BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS`). The answer tells nothing
+ * but whether it worked.
  */
 import type { Socket } from "node:net";
 import type { ProxyCheckSettings } from "../../core/config/config.ts";
@@ -21,8 +22,9 @@ export type CheckResult = { status: "available" | "unavailable"; ipAddress?: str
 
 export type ProxyChecks = {
   /**
-   * Checks a proxy. `url`: what a caller wants to reach; without it, what the installation names. Throws `bad_request` for places that
-   * are not checked, `rate_limited` while too many checks run, and `not_supported_here` where checks are off.
+   * Checks a proxy. `url`: what a caller wants to reach; without it, what the installation names. Throws `bad_request`
+   * for places that are not checked, `rate_limited` while too many checks run, and `not_supported_here` where checks
+   * are off.
    */
   check(
     parent: ParentProxy,
@@ -45,8 +47,8 @@ const targetOf = (text: string, port: number): Target | undefined => {
 };
 
 /**
- * The addresses of a target, each of them checked; undefined when it has none. Throws `bad_request` when one may not be asked. No server is
- * waited for after `signal` was aborted.
+ * The addresses of a target, each of them checked; undefined when it has none. Throws `bad_request` when one may not be
+ * asked. No server is waited for after `signal` was aborted.
  */
 const allowedAddresses = async (
   target: Target | undefined,
@@ -64,7 +66,10 @@ const allowedAddresses = async (
   return texts;
 };
 
-/** Connects to the first address that answers, with TLS for `https`. Nothing is tried any more after `signal` was aborted. */
+/**
+ * Connects to the first address that answers, with TLS for `https`. Nothing is tried any more after `signal` was
+ * aborted.
+ */
 const connectTo = (parent: ParentProxy, addresses: string[], signal: AbortSignal): Promise<Socket> => {
   signal.throwIfAborted();
   const { protocol, host, port } = parent;
@@ -88,7 +93,9 @@ const ipAddressIn = (body: string): string | undefined => {
   }
 };
 
-/** A site's own errors prove that it was reached. Without a URL nothing is, and only 407 says that the login is wrong. */
+/**
+ * A site's own errors prove that it was reached. Without a URL nothing is, and only 407 says that the login is wrong.
+ */
 const isAvailable = ({ from, status }: Answer, url: URL | undefined): boolean =>
   url ? from === "site" : status !== 407 && status > 0;
 

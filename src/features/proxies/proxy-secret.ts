@@ -1,6 +1,6 @@
 /**
- * The content of a proxy's Secret: the password and the certificates, each encrypted like stored logins. No other file reads or writes
- * such a Secret. Errors name entries, never their content.
+ * The content of a proxy's Secret: the password and the certificates, each encrypted like stored logins. No other file
+ * reads or writes such a Secret. Errors name entries, never their content.
  */
 
 import type { ParentProxy } from "../../core/protocol/browser-setup.ts";
@@ -73,8 +73,8 @@ const passwordOf = (proxy: WebProxy, password: Sensitive): Sensitive => {
 };
 
 /**
- * Reads what the spec says is in the proxy's Secret. Throws `conflict` when it is not there or malformed, and `internal_error` when it
- * is encrypted with an unknown key.
+ * Reads what the spec says is in the proxy's Secret. Throws `conflict` when it is not there or malformed, and
+ * `internal_error` when it is encrypted with an unknown key.
  */
 const openProxySecret = async (proxy: WebProxy, { kube, secretsKeys }: Deps): Promise<ProxySecret> => {
   const { hasPassword = false, hasCaBundle = false, secretRef } = proxy.spec.custom ?? {};
@@ -96,8 +96,8 @@ const openProxySecret = async (proxy: WebProxy, { kube, secretsKeys }: Deps): Pr
 };
 
 /**
- * A proxy as agents and checks connect to it, with its secrets. `session`: what a provider keeps one address for. Throws
- * `not_supported_here` when the installation can't carry the proxy out, and what `openProxySecret` throws.
+ * A proxy as agents and checks connect to it, with its secrets. `session`: what a provider keeps one address for.
+ * Throws `not_supported_here` when the installation can't carry the proxy out, and what `openProxySecret` throws.
  */
 export const openParentProxy = async (
   proxy: WebProxy,

@@ -1,4 +1,7 @@
-/** The kind Proxy: a proxy that browsers reach the web through (the PROXY rules). A Secret contains its password and certificates. */
+/**
+ * The kind Proxy: a proxy that browsers reach the web through (the PROXY rules). A Secret contains its password and
+ * certificates.
+ */
 import { z } from "zod";
 import { Conditions, observedGeneration } from "../../platform/kinds/conditions.ts";
 import { secretNameFor } from "../../platform/kinds/identity.ts";
@@ -183,8 +186,8 @@ export const proxyKind: Kind<typeof ProxySpec, typeof ProxyStatus> = {
 const ownSecretPrefix = "proxy-";
 
 /**
- * The name of a proxy's own Secret: the HTTP API writes it, and the operator deletes it with the proxy, even if a user created it. A
- * Secret with another name belongs to a user and is only read.
+ * The name of a proxy's own Secret: the HTTP API writes it, and the operator deletes it with the proxy, even if a user
+ * created it. A Secret with another name belongs to a user and is only read.
  */
 export const ownProxySecretName = (proxyName: string): string => secretNameFor(ownSecretPrefix, proxyName);
 

@@ -112,8 +112,9 @@ const getPlain = async (parent: ParentProxy, url: URL, socket: Socket, signal: A
 };
 
 /**
- * Sends one GET for `url` through the proxy at the other end of `socket`, or asks the proxy alone when there is none. Rejects when the
- * connection or the certificate of the site fails, and when `signal` is aborted. The caller destroys the socket.
+ * Sends one GET for `url` through the proxy at the other end of `socket`, or asks the proxy alone when there is none.
+ * Rejects when the connection or the certificate of the site fails, and when `signal` is aborted. The caller destroys
+ * the socket.
  */
 export const reachThrough = async (
   parent: ParentProxy,

@@ -19,15 +19,17 @@ type RecordingName = { session: string; id: string };
 /** A piece of the video, in order, or its end. */
 export type RecordingPiece = { bytes: Buffer } | { end: RecordingEnd; frames: number; dropped: number };
 
-/** Calls to an agent that records its browser (features/recordings/agent/api.ts). None but the reader of a video throws. */
+/**
+ * Calls to an agent that records its browser (features/recordings/agent/api.ts). None but the reader of a video throws.
+ */
 export type RecordingClient = {
   start(agent: AgentPlace, id: string, wanted: StartRecording): Promise<Called<RecordingStarted>>;
   stop(agent: AgentPlace, name: RecordingName): Promise<Called<object>>;
   /** The video is stored: the agent may forget it. */
   stored(agent: AgentPlace, name: RecordingName): Promise<Called<object>>;
   /**
-   * The video after so many bytes, as it grows. Reading it throws `AgentStreamBroken`, also for pieces that the agent has not sealed for
-   * this place, or the reason of the signal.
+   * The video after so many bytes, as it grows. Reading it throws `AgentStreamBroken`, also for pieces that the agent
+   * has not sealed for this place, or the reason of the signal.
    */
   read(
     agent: AgentPlace,

@@ -8,7 +8,8 @@ import type { BlobRange, BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { StoredRecording, StoredVideo } from "./recording-store.ts";
 import { headKey, partKey, type RecordingParts } from "./recordings.ts";
 
-// The video of a recording as an answer, or the part of it that the request asks for: players go to any place of it by parts.
+// The video of a recording as an answer, or the part of it that the request asks for: players go to any place of it by
+// parts.
 
 /** The content type of recordings. */
 export const recordingType = "video/webm";

@@ -9,7 +9,9 @@ import { recordingFolder } from "./recordings.ts";
 /** Recordings of one replica: each has half a megabyte in memory. */
 const mostRecordings = 200;
 
-/** How often one of the replicas looks for videos that are too old, ms; and how often each asks whether it is its turn. */
+/**
+ * How often one of the replicas looks for videos that are too old, ms; and how often each asks whether it is its turn.
+ */
 const sweepMs = 3_600_000;
 const askMs = 60_000;
 
@@ -21,7 +23,10 @@ const marginMs = mostRecordingSeconds * 1000 + 3_600_000;
 
 type RecordingCollectorDeps = CollectRecordingDeps & { claims: CollectClaims };
 
-/** Deletes videos that were stored so long ago that none of their recordings is kept. Rejects when the store does not serve. */
+/**
+ * Deletes videos that were stored so long ago that none of their recordings is kept. Rejects when the store does not
+ * serve.
+ */
 export const sweepRecordings = async (
   { blobs, config }: Pick<RecordingCollectorDeps, "blobs" | "config">,
   nowMs: number,

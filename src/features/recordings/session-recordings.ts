@@ -120,8 +120,8 @@ const begin = async (
 };
 
 /**
- * Begins to record the browser of an active session. Throws `not_found`, `not_supported_here`, `conflict` while it is being recorded
- * already, and `too_many_requests` without room for its video.
+ * Begins to record the browser of an active session. Throws `not_found`, `not_supported_here`, `conflict` while it is
+ * being recorded already, and `too_many_requests` without room for its video.
  */
 export const startRecording = async (
   { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: StartReplayBody },
@@ -163,8 +163,8 @@ const storedMs = 30_000;
 const lookMs = 100;
 
 /**
- * Ends a recording, and resolves when its video is stored. One that has ended needs no more. Throws `not_found`, and `unavailable` when it
- * is not stored in time; then it is stored later.
+ * Ends a recording, and resolves when its video is stored. One that has ended needs no more. Throws `not_found`, and
+ * `unavailable` when it is not stored in time; then it is stored later.
  */
 export const stopRecording = async (
   { idOrName, recordingId, principal }: Pick<UserOf, "principal"> & { idOrName: string; recordingId: string },

@@ -5,7 +5,8 @@
  *                             │
  *                             └──► index ──at the end──► what stands before the parts
  *
- * So a recording that breaks off anywhere can be played up to there, and whoever goes on with it knows from its parts what is stored.
+ * So a recording that breaks off anywhere can be played up to there, and whoever goes on with it knows from its parts
+ * what is stored.
  */
 
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
@@ -17,7 +18,9 @@ import { NotWebm } from "./webm/ebml.ts";
 import { type Cluster, createClusterReader, type VideoSize } from "./webm/read-cluster.ts";
 import { type IndexedCluster, webmHead } from "./webm/write-head.ts";
 
-/** Bytes of a part, and the time after which a smaller one is stored, ms. Each recording has so many bytes in memory. */
+/**
+ * Bytes of a part, and the time after which a smaller one is stored, ms. Each recording has so many bytes in memory.
+ */
 const partBytes = 512 * 1024;
 const partMs = 30_000;
 
@@ -34,7 +37,9 @@ export type VideoParts = {
   restore(): Promise<void>;
   /** Adds bytes of the file, in order. Throws `NotWebm` for what is no video, or too large. */
   add(bytes: Uint8Array): Promise<void>;
-  /** Stores the rest, and what stands before the parts. Undefined when there is no picture that a player can begin with. */
+  /**
+   * Stores the rest, and what stands before the parts. Undefined when there is no picture that a player can begin with.
+   */
   finish(): Promise<StoredVideo | undefined>;
 };
 

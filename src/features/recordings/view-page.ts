@@ -1,6 +1,6 @@
 /**
- * The video of a recording below its session's `base_url`, for people: opened by a web browser or in a `<video>`, without an API key. The
- * token in the URL opens this recording and nothing else, for as long as it is kept.
+ * The video of a recording below its session's `base_url`, for people: opened by a web browser or in a `<video>`,
+ * without an API key. The token in the URL opens this recording and nothing else, for as long as it is kept.
  */
 
 import type { KeyObject } from "node:crypto";

@@ -3,8 +3,8 @@
  *
  *   read the object ──► change its lines ──► write it, if nobody else has since ──► (somebody has: from the start)
  *
- * All scopes of a site are in one object, so a run counts in all of them or in none. The object remembers the last runs: a run that is
- * added again, since its writer died before it knew, counts once.
+ * All scopes of a site are in one object, so a run counts in all of them or in none. The object remembers the last
+ * runs: a run that is added again, since its writer died before it knew, counts once.
  */
 
 import { doubling, retry } from "../../platform/base/retry.ts";
@@ -40,11 +40,13 @@ export type MayCount = (
 ) => boolean;
 
 export type EvidenceStore = {
-  /** Adds what a run found of a target to its exact, host and domain knowledge. `runId`: adding it again does nothing. */
+  /**
+   * Adds what a run found of a target to its exact, host and domain knowledge. `runId`: adding it again does nothing.
+   */
   addRun(target: Target, run: Run & { runId: string }, signal?: AbortSignal): Promise<Written>;
   /**
-   * Adds what sessions found of one registrable domain, in one write, to the sites for which `begin()` says so: it is called
-   * for each try of the write.
+   * Adds what sessions found of one registrable domain, in one write, to the sites for which `begin()` says so: it is
+   * called for each try of the write.
    */
   addSessions(
     domain: string,

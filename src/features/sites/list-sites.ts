@@ -78,7 +78,10 @@ const sortKeys: Record<SummaryQuery["sortBy"], (summary: RecommendationSummary) 
   success_rate: ({ success_rate: rate }) => rate ?? -1,
 };
 
-/** The analyzed targets whose URL has `query` in it, in any case. Targets that sort alike are in the order of their URLs. */
+/**
+ * The analyzed targets whose URL has `query` in it, in any case. Targets that sort alike are in the order of their
+ * URLs.
+ */
 export const listRecommendations = ({ query, sortBy, order }: SummaryQuery, deps: Deps): RecommendationSummary[] => {
   const key = sortKeys[sortBy];
   const sign = order === "asc" ? 1 : -1;

@@ -19,7 +19,10 @@ export const requireTarget = (url: string): Target => {
   return target;
 };
 
-/** The countries of a request, in capitals; those of the installation without any. Throws `bad_request` for what is none. */
+/**
+ * The countries of a request, in capitals; those of the installation without any. Throws `bad_request` for what is
+ * none.
+ */
 export const requireCountries = (
   given: readonly string[] | undefined,
   { config }: Pick<Deps, "config">,
@@ -35,7 +38,10 @@ export const requireCountries = (
   return codes;
 };
 
-/** What is recommended for a target, from memory alone. `countries`: those whose proxies may be recommended; undefined: any. */
+/**
+ * What is recommended for a target, from memory alone. `countries`: those whose proxies may be recommended; undefined:
+ * any.
+ */
 export const lookupTarget = (
   { target, countries }: { target: Target; countries: readonly string[] | undefined },
   deps: Deps,
@@ -51,6 +57,8 @@ export const lookupTarget = (
   );
 };
 
-/** What is recommended for reaching a public URL, from memory alone: it asks no DNS, writes nothing and starts nothing. */
+/**
+ * What is recommended for reaching a public URL, from memory alone: it asks no DNS, writes nothing and starts nothing.
+ */
 export const lookupSite = ({ url, allowed_proxy_countries }: LookupRequest, deps: Deps): LookupAnswer =>
   lookupTarget({ target: requireTarget(url), countries: requireCountries(allowed_proxy_countries, deps) }, deps);

@@ -1,4 +1,7 @@
-/** Many sites in one text: a JSON object a line, with gzip, in base64. A packed text is what a SiteEvidence object holds. */
+/**
+ * Many sites in one text: a JSON object a line, with gzip, in base64. A packed text is what a SiteEvidence object
+ * holds.
+ */
 import { crc32, gunzipSync, gzipSync } from "node:zlib";
 import { lastObserved } from "./rules/site.ts";
 import { maxPackedSites, SiteLine, shardCount } from "./site-evidence.ts";
@@ -7,7 +10,10 @@ import type { SiteScope } from "./site-recipe.ts";
 /** Lines of one object by `siteKey`, unparsed, to be changed. */
 export type SiteLines = Map<string, string>;
 
-/** The same to be read only, with the text outside of the heap: a replica keeps those of all objects, and parses the few lines it is asked for. */
+/**
+ * The same to be read only, with the text outside of the heap: a replica keeps those of all objects, and parses the few
+ * lines it is asked for.
+ */
 export type SiteText = {
   get(key: string): string | undefined;
   has(key: string): boolean;
@@ -82,8 +88,8 @@ export const readSite = (line: string): SiteLine | undefined => {
 };
 
 /**
- * The site of a line that `writeSite` has made, unchecked: a lookup takes no longer for that. Undefined for a line that is no JSON or has no
- * configurations.
+ * The site of a line that `writeSite` has made, unchecked: a lookup takes no longer for that. Undefined for a line that
+ * is no JSON or has no configurations.
  */
 export const parseSite = (line: string): SiteLine | undefined => {
   try {
@@ -105,7 +111,9 @@ const ageOf = (line: string): number => {
   return Date.parse((site && lastObserved(site)) ?? "1970-01-01");
 };
 
-/** Narrow scopes leave first, and of these what was observed longest ago: a host's knowledge stands in for its pages'. */
+/**
+ * Narrow scopes leave first, and of these what was observed longest ago: a host's knowledge stands in for its pages'.
+ */
 const inOrderOfLeaving = (lines: SiteLines): string[] => {
   const rank = (key: string): number => (key.startsWith("exact ") ? 0 : 1);
   return [...lines]

@@ -103,8 +103,9 @@ const begin = async ({ target, countries, project }: Wanted, deps: Deps): Promis
 };
 
 /**
- * Has a public URL analyzed, unless that is under way or just done, and answers at once with what is known. Throws `bad_request`,
- * `not_supported_here` where no site is analyzed, `too_many_requests`, and `conflict` while the target's analysis is being deleted.
+ * Has a public URL analyzed, unless that is under way or just done, and answers at once with what is known. Throws
+ * `bad_request`, `not_supported_here` where no site is analyzed, `too_many_requests`, and `conflict` while the target's
+ * analysis is being deleted.
  */
 export const resolveSite = async (request: ResolveRequest, project: Project, deps: Deps): Promise<AnalysisAnswer> => {
   const target = requireTarget(request.url);

@@ -1,6 +1,7 @@
 /**
- * The kind SiteEvidence: what trials have found, and what was imported. Sites of one registrable domain are in one object, those of many
- * domains share it: one object for each site would fill etcd and every replica's memory (docs/adr/0036-knowledge-of-sites.md).
+ * The kind SiteEvidence: what trials have found, and what was imported. Sites of one registrable domain are in one
+ * object, those of many domains share it: one object for each site would fill etcd and every replica's memory
+ * (docs/adr/0036-knowledge-of-sites.md).
  */
 import { z } from "zod";
 import { apiGroup, type ClusterKind, type ClusterResource } from "../../platform/kinds/kind.ts";
@@ -46,7 +47,10 @@ const OriginEvidence = z.object({
 });
 export type OriginEvidence = z.infer<typeof OriginEvidence>;
 
-/** One site: a line of a packed object, and of an export. `origin` of evidence: the id of the installation that counted it. */
+/**
+ * One site: a line of a packed object, and of an export. `origin` of evidence: the id of the installation that counted
+ * it.
+ */
 export const SiteLine = z.object({
   scope: z.enum(siteScopes),
   target: z.string().min(1).max(maxUrlLength),

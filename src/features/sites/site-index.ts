@@ -1,5 +1,6 @@
 /**
- * What the registry knows, in this replica's memory (LOOKUP-6, LOOKUP-7): two watches feed it, and a lookup only reads it.
+ * What the registry knows, in this replica's memory (LOOKUP-6, LOOKUP-7): two watches feed it, and a lookup only reads
+ * it.
  *
  *   SiteEvidence ──watch──► lines by scope and target, unparsed ──┐
  *                                                                 ├──► find(scope, value): parsed, evidence added up
@@ -138,7 +139,10 @@ export const createSiteIndex = () => {
   };
 };
 
-/** Starts the watches that feed an index. It knows nothing before `synced` has resolved; that rejects if `signal` is aborted first. */
+/**
+ * Starts the watches that feed an index. It knows nothing before `synced` has resolved; that rejects if `signal` is
+ * aborted first.
+ */
 export const startSiteIndex = ({
   kube,
   log,

@@ -1,4 +1,6 @@
-/** How a browser may reach a site, and how often it did: what the kinds of the config registry share. It has no secrets. */
+/**
+ * How a browser may reach a site, and how often it did: what the kinds of the config registry share. It has no secrets.
+ */
 import { z } from "zod";
 import { headless, stealth, Viewport } from "../../core/model/settings/browser-settings.ts";
 import { validations } from "../../platform/kinds/kind.ts";

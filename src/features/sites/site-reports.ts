@@ -1,6 +1,6 @@
 /**
- * What sessions found of sites, on its way to the operator, which alone writes knowledge. It is published and nowhere stored: what is sent
- * while no operator leads, or Redis is away, is lost.
+ * What sessions found of sites, on its way to the operator, which alone writes knowledge. It is published and nowhere
+ * stored: what is sent while no operator leads, or Redis is away, is lost.
  */
 import { z } from "zod";
 import type { ReportOf } from "../../core/model/browsers/on-demand-pool.ts";
@@ -13,7 +13,9 @@ import { siteReportsChannel } from "../../platform/redis/keys.ts";
 import { proxyKind } from "../proxies/proxy.ts";
 import { sessionRecipe } from "./rules/session-recipe.ts";
 
-/** `project`: whose session it was. `recipe`: the browser's configuration, as src/features/sites/site-recipe.ts has it. */
+/**
+ * `project`: whose session it was. `recipe`: the browser's configuration, as src/features/sites/site-recipe.ts has it.
+ */
 export const SiteReport = z.object({
   session: z.string(),
   project: z.string(),

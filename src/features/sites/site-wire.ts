@@ -129,7 +129,10 @@ const TrialAnswer = z.object({
   duration_ms: z.int().min(0),
 });
 
-/** How far a run is, in the words of the public clients. Nothing is cancelled or expires here: a run that takes too long completes as inconclusive. */
+/**
+ * How far a run is, in the words of the public clients. Nothing is cancelled or expires here: a run that takes too long
+ * completes as inconclusive.
+ */
 const analysisStatus = z.enum(["running", "completed", "failed"]);
 
 export const AnalysisState = z.object({

@@ -86,8 +86,8 @@ const withoutOwnGiven = (site: SiteLine, origin: string): SiteLine => ({
 type Imported = { sites: number; left: number };
 
 /**
- * Merges lines into what is known. Throws an Error that names bad lines, before anything is written. `onProgress`: called after each
- * object that was written.
+ * Merges lines into what is known. Throws an Error that names bad lines, before anything is written. `onProgress`:
+ * called after each object that was written.
  */
 export const importSites = async (
   lines: AsyncIterable<string>,

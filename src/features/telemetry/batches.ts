@@ -7,9 +7,9 @@ type BatchBounds = { items: number; bytes: number; lingerMs: number };
 const late = Symbol("late");
 
 /**
- * Puts items together that come within `lingerMs` of the first one. It waits for no time while nothing comes, and reads ahead by one
- * item. `enter`: called with the first item of a batch; the batch goes on when it resolves. Throws what the source throws, after what
- * came before.
+ * Puts items together that come within `lingerMs` of the first one. It waits for no time while nothing comes, and reads
+ * ahead by one item. `enter`: called with the first item of a batch; the batch goes on when it resolves. Throws what
+ * the source throws, after what came before.
  */
 export const inBatches = async function* <T>(
   source: AsyncIterable<T>,

@@ -8,8 +8,8 @@
  *                                                      └─ the lease was over when it was opened, and the stream has ended, or
  *                                                         the agent is gone ──► note the end, export the rest
  *
- * What waits here is one batch at most, and one event when there are many sessions: an agent whose stream is not read keeps its events
- * itself, and says which it had to drop.
+ * What waits here is one batch at most, and one event when there are many sessions: an agent whose stream is not read
+ * keeps its events itself, and says which it had to drop.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -118,7 +118,9 @@ const keep = async (
   collection.exporting.wake();
 };
 
-/** The events in the lines of an agent. What is no event is left out: an agent of another version may have other types. */
+/**
+ * The events in the lines of an agent. What is no event is left out: an agent of another version may have other types.
+ */
 const eventsIn = async function* (lines: AsyncIterable<unknown>): AsyncGenerator<KeptEvent> {
   for await (const line of lines) {
     const { data } = TelemetryRecord.safeParse(line);

@@ -1,4 +1,7 @@
-/** The sessions whose events this replica collects (collecting/claimed-work.ts), and the room that the events have in Redis. */
+/**
+ * The sessions whose events this replica collects (collecting/claimed-work.ts), and the room that the events have in
+ * Redis.
+ */
 
 import { type ClaimedWork, startClaimedWork } from "../../core/collecting/claimed-work.ts";
 import { resolveTelemetry } from "../../core/model/settings/telemetry.ts";
@@ -22,7 +25,10 @@ const mostSessions = 5000;
 /** Batches in memory at once, of a megabyte at most. */
 const mostBatches = 64;
 
-/** Telemetry is the first that gives room: from this share of Redis' limit on it keeps less. Ended leases follow at 0.85. */
+/**
+ * Telemetry is the first that gives room: from this share of Redis' limit on it keeps less. Ended leases follow at
+ * 0.85.
+ */
 const tightShare = 0.75;
 
 /** Begins to look. */

@@ -1,4 +1,7 @@
-/** What came of the requests to telemetry destinations, for their users; a hash for each destination, kept for a month after the last one. */
+/**
+ * What came of the requests to telemetry destinations, for their users; a hash for each destination, kept for a month
+ * after the last one.
+ */
 
 import { z } from "zod";
 import type { RedisConnection } from "../../platform/redis/connection.ts";

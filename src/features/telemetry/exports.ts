@@ -1,6 +1,7 @@
 /**
- * Exports of the sessions that this replica collects. The kept events are the buffer of an export: what waits for a receiver that is away
- * is in Redis. Each destination has one exporter and one gate here, while a session exports to it.
+ * Exports of the sessions that this replica collects. The kept events are the buffer of an export: what waits for a
+ * receiver that is away is in Redis. Each destination has one exporter and one gate here, while a session exports to
+ * it.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,7 +43,10 @@ export type Exports = { of(session: string, signal: AbortSignal): Exporting };
 
 type Shared = { exporter: Pick<OtlpExporter, "export" | "close">; gate: DestinationGate; users: number };
 
-/** `wanted`: the destination by its id or name, as the settings say it. `isOrphaned`: that destination was deleted since. */
+/**
+ * `wanted`: the destination by its id or name, as the settings say it. `isOrphaned`: that destination was deleted
+ * since.
+ */
 type Running = {
   wanted: string;
   isOrphaned: () => boolean;

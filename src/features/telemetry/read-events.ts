@@ -108,8 +108,8 @@ export const readEvents = async (
 const pageSize = 100;
 
 /**
- * The events of a session after this number, as they come; ends with the session. What is gone already is told by an event in its place.
- * It reads a page when its reader has taken the last one. Throws the reason of `signal`.
+ * The events of a session after this number, as they come; ends with the session. What is gone already is told by an
+ * event in its place. It reads a page when its reader has taken the last one. Throws the reason of `signal`.
  */
 const follow = async function* (
   { session, poolUid, after }: { session: string; poolUid: string; after: number },
@@ -144,12 +144,15 @@ const follow = async function* (
   }
 };
 
-/** Where a reader begins: after the event with this number, with the oldest event that is kept, or with the next that comes. */
+/**
+ * Where a reader begins: after the event with this number, with the oldest event that is kept, or with the next that
+ * comes.
+ */
 export type BeginAt = { after: number } | "oldest" | "now";
 
 /**
- * Follows the events of an active session. Where it begins is settled when this resolves. A session that nobody collects, such as after
- * a loss of Redis, is collected from now on.
+ * Follows the events of an active session. Where it begins is settled when this resolves. A session that nobody
+ * collects, such as after a loss of Redis, is collected from now on.
  */
 export const followEvents = async (
   { lease, poolUid }: FoundSession,

@@ -1,6 +1,6 @@
 /**
- * Whether sessions have new events, and whether they have ended: one loop for each session that has readers here, however many they are.
- * It looks four times a second for events, and every two seconds for the lease.
+ * Whether sessions have new events, and whether they have ended: one loop for each session that has readers here,
+ * however many they are. It looks four times a second for events, and every two seconds for the lease.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LeaseStateDeps, leaseState } from "../../core/collecting/lease-state.ts";
@@ -26,7 +26,10 @@ type SessionWatch = {
 const lookMs = 250;
 const leaseEveryMs = 2000;
 
-/** How long after its lease a session that is collected counts as going on without a noted end, ms: its last events come meanwhile. */
+/**
+ * How long after its lease a session that is collected counts as going on without a noted end, ms: its last events come
+ * meanwhile.
+ */
 const graceMs = 10_000;
 
 type Loop = { readers: number; state: WatchedState; changed: PromiseWithResolvers<void>; stop: AbortController };

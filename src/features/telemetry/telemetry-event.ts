@@ -1,7 +1,7 @@
 /**
- * The events of a session's telemetry (the TELEMETRY rules): the only source of their types, of OpenAPI and of docs/telemetry.md. Names
- * and fields are those of the public SDK's `BrowserTelemetryEvent`; types that it does not know are marked. No event has a body, a
- * cookie, or what was typed.
+ * The events of a session's telemetry (the TELEMETRY rules): the only source of their types, of OpenAPI and of
+ * docs/telemetry.md. Names and fields are those of the public SDK's `BrowserTelemetryEvent`; types that it does not
+ * know are marked. No event has a body, a cookie, or what was typed.
  */
 import { z } from "zod";
 import { telemetryCategories } from "../../core/model/settings/telemetry.ts";
@@ -248,7 +248,9 @@ export const telemetryEventTypes = {
 export type TelemetryEventType = keyof typeof telemetryEventTypes;
 export type TelemetryEventData<Type extends TelemetryEventType> = z.input<(typeof telemetryEventTypes)[Type]["data"]>;
 
-/** Categories of events: those of the settings, and `monitor`, which tells of telemetry itself and can't be turned off. */
+/**
+ * Categories of events: those of the settings, and `monitor`, which tells of telemetry itself and can't be turned off.
+ */
 export const eventCategories = [...telemetryCategories, "monitor"] as const;
 
 const Source = z.object({

@@ -1,6 +1,7 @@
 /**
- * The telemetry events of sessions: a bounded stream for each, whose ids are the events' numbers. So the same event, appended twice, is
- * there once. The oldest events go first; of a project's ended sessions, those of the session whose events would go next.
+ * The telemetry events of sessions: a bounded stream for each, whose ids are the events' numbers. So the same event,
+ * appended twice, is there once. The oldest events go first; of a project's ended sessions, those of the session whose
+ * events would go next.
  */
 
 import type { RedisConnection } from "../../platform/redis/connection.ts";
@@ -32,7 +33,10 @@ export type TelemetryPage = { last: number; hasEnded: boolean; events: Omit<Kept
 
 /** Every method throws `unavailable` when Redis does not answer. */
 export type TelemetryStore = {
-  /** `events`: in the order of their numbers. Those that there are or were already are left out. Throws when Redis is full. */
+  /**
+   * `events`: in the order of their numbers. Those that there are or were already are left out. Throws when Redis is
+   * full.
+   */
   append(session: string, events: readonly KeptEvent[], bounds: TelemetryBounds): Promise<void>;
   /** Fewer events than there are when they are large; none only when there is none. */
   read(session: string, place: TelemetryPlace): Promise<TelemetryPage>;
@@ -68,7 +72,9 @@ const pageOf = (reply: unknown): TelemetryPage => {
   return { last: numberReply(last), hasEnded: ended === 1, events };
 };
 
-/** `redis`: best a connection of its own, since events are larger than what callers wait for. It keeps nothing itself. */
+/**
+ * `redis`: best a connection of its own, since events are larger than what callers wait for. It keeps nothing itself.
+ */
 export const createTelemetryStore = (redis: RedisConnection): TelemetryStore => {
   const drop = async (sessions: string[]): Promise<void> => {
     // One session after the other: each has a slot of its own.

@@ -5,7 +5,10 @@ import { vaultItemKind } from "./items/vault-item.ts";
 import { vaultStatus } from "./status.ts";
 import { type Vault, vaultKind } from "./vault.ts";
 
-/** Time until the items of a deleted vault are listed again, ms. They vanish at once unless another finalizer keeps them. */
+/**
+ * Time until the items of a deleted vault are listed again, ms. They vanish at once unless another finalizer keeps
+ * them.
+ */
 const recheckMs = 1000;
 
 /** Keeps the status of vaults. One that is deleted takes its items along. */

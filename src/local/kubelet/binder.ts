@@ -16,7 +16,10 @@ type BinderOptions = {
 };
 
 export type Binder = {
-  /** Binds a pod without a node to this one. Resolves with the reason if it can't, as a scheduler words it, else undefined. */
+  /**
+   * Binds a pod without a node to this one. Resolves with the reason if it can't, as a scheduler words it, else
+   * undefined.
+   */
   bind(pod: Pod): Promise<string | undefined>;
 };
 

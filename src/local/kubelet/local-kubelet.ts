@@ -41,8 +41,8 @@ const syncWithinMs = 30_000;
 const stopGraceMs = 10_000;
 
 /**
- * A node and its scheduler in one: it binds every pod without a node, unless the node is cordoned or tainted, and runs it. Resolves
- * when the node is registered and the pods of its former run are reported as failed.
+ * A node and its scheduler in one: it binds every pod without a node, unless the node is cordoned or tainted, and runs
+ * it. Resolves when the node is registered and the pods of its former run are reported as failed.
  */
 export const startNode = async (options: NodeOptions): Promise<RunningNode> => {
   const { kube, nodeName, namespace, maxPods, concurrentSteps, startRun, removeLog, log } = options;

@@ -7,7 +7,9 @@ export type PodAddresses = {
   release(address: string): void;
 };
 
-/** There are 16 million addresses; more failures in a row mean that this machine can't bind loopback addresses at all. */
+/**
+ * There are 16 million addresses; more failures in a row mean that this machine can't bind loopback addresses at all.
+ */
 const maxTries = 20;
 
 /** Leaves 127.0.x.y to the machine's own services. */

@@ -21,8 +21,9 @@ export const expandVariables = (text: string, known: Record<string, string>): st
   );
 
 /**
- * `podIp`: the pod's address, since its status has none yet. `secretValues`: of the variables that come from Secrets. Unsupported
- * fields become "". As under a kubelet, an argument could name such a variable; the operator's arguments name none.
+ * `podIp`: the pod's address, since its status has none yet. `secretValues`: of the variables that come from Secrets.
+ * Unsupported fields become "". As under a kubelet, an argument could name such a variable; the operator's arguments
+ * name none.
  */
 export const podEnvironment = ({ metadata, spec }: Pod, podIp: string, secretValues: SecretValues): PodEnvironment => {
   const fields: Record<string, string | undefined> = {
@@ -57,7 +58,10 @@ const terminationLog = (podDir: string): string => join(podDir, "termination-log
 const logPathOf = (dataDir: string, ref: Ref): string =>
   join(podLogsFolder(dataDir), `${keyOf(ref).replace("/", "_")}.log`);
 
-/** Starts the pod's program in its own folder, with a temp folder of its own, and with its output in `<dataDir>/logs/pods/<namespace>_<name>.log`. */
+/**
+ * Starts the pod's program in its own folder, with a temp folder of its own, and with its output in
+ * `<dataDir>/logs/pods/<namespace>_<name>.log`.
+ */
 export const startPodProcess = async (
   pod: Pod,
   given: { podIp: string; secretValues: SecretValues },
@@ -86,8 +90,8 @@ export const startPodProcess = async (
     },
     cwd: podDir,
     logPath,
-    // When this process is killed, the kernel tells the agent to end, and the agent ends its browser. At once, since no process is
-    // left that waits for an end in order.
+    // When this process is killed, the kernel tells the agent to end, and the agent ends its browser. At once, since no
+    // process is left that waits for an end in order.
     parentDeathSignal: "INT",
   });
 };

@@ -8,8 +8,8 @@ import type { PodRunState } from "./pod-run.ts";
 import { type Failure, type PodStatus, statusOfFailure, statusOfRun, statusOfUnscheduled } from "./pod-status.ts";
 
 /**
- * A running pod that is not ready is reported only after this time, ms: most are ready sooner, which saves one of the four writes
- * in the life of a pod. A longer time would hide slow starts from users.
+ * A running pod that is not ready is reported only after this time, ms: most are ready sooner, which saves one of the
+ * four writes in the life of a pod. A longer time would hide slow starts from users.
  */
 const firstReportMs = 2000;
 

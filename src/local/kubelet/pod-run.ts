@@ -7,8 +7,9 @@
  *      │ or `end` comes before      ▼
  *      └─────────────────────────► ended
  *
- * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers), all else that
- * it started, and the pod's folders are gone. Its object may be deleted only then, so a deleted pod leaves no browser behind.
+ * `ended` means that nothing is left: the process, the members of its group, the groups that it recorded (browsers),
+ * all else that it started, and the pod's folders are gone. Its object may be deleted only then, so a deleted pod
+ * leaves no browser behind.
  */
 
 import type { Logger } from "../../platform/base/log.ts";
@@ -28,7 +29,9 @@ type Ending = {
   signal: AbortSignal;
   /** Of several graces the shortest counts, and SIGINT is never taken back. `signal`: SIGTERM by default. */
   request(graceMs: number, signal?: EndRequest["signal"]): void;
-  /** Calls `listener` with each request that is more urgent, and at once if there is one already. At most one listener. */
+  /**
+   * Calls `listener` with each request that is more urgent, and at once if there is one already. At most one listener.
+   */
   onRequest(listener: (request: EndRequest) => void): void;
 };
 
@@ -67,8 +70,8 @@ type Outcome = { exitCode: number; message: string; podIp?: string };
 export type PodRun = {
   state(): PodRunState;
   /**
-   * Ends the process without waiting for it: `onChange` is called when it has ended. Of two graces, ms, the shorter one counts.
-   * `signal`: SIGTERM by default, after which the agent may serve its lease on; after SIGINT it ends at once.
+   * Ends the process without waiting for it: `onChange` is called when it has ended. Of two graces, ms, the shorter one
+   * counts. `signal`: SIGTERM by default, after which the agent may serve its lease on; after SIGINT it ends at once.
    */
   end: Ending["request"];
   /** Resolves in the state `ended`. Never rejects. */
@@ -88,7 +91,10 @@ export type PodRunOptions = PodProcessOptions & {
 /** The exit code by which container runtimes report a container that could not be started. */
 const notStartedExitCode = 128;
 
-/** A start that is not ready lets the next one start after this time, ms: a browser that hangs must not delay the others. */
+/**
+ * A start that is not ready lets the next one start after this time, ms: a browser that hangs must not delay the
+ * others.
+ */
 const longestStartMs = 10_000;
 
 const now = (): string => new Date().toISOString();
@@ -96,7 +102,9 @@ const now = (): string => new Date().toISOString();
 type Running = Extract<PodRunState, { phase: "running" }>;
 type Serving = { pod: Pod; podIp: string; ending: Ending; onRunning: (state: Running) => void };
 
-/** Starts the process and probes it until it has ended; resolves with its exit code, rejects when it can't be started. */
+/**
+ * Starts the process and probes it until it has ended; resolves with its exit code, rejects when it can't be started.
+ */
 const serve = async ({ pod, podIp, ending, onRunning }: Serving, options: PodRunOptions): Promise<number> => {
   const secretValues = await options.readSecretValues(pod);
   const child = await startPodProcess(pod, { podIp, secretValues }, options);

@@ -7,8 +7,8 @@ import { secrets } from "../../platform/kube/resource-type.ts";
 export type SecretValues = ReadonlyMap<string, Sensitive>;
 
 /**
- * Reads what the variables of a pod's container take from Secrets. Throws an `Error` that names the Secret and the entry when one is
- * missing. A kubelet would wait for it; here a pod's Secrets exist before the pod.
+ * Reads what the variables of a pod's container take from Secrets. Throws an `Error` that names the Secret and the
+ * entry when one is missing. A kubelet would wait for it; here a pod's Secrets exist before the pod.
  */
 export const readSecretValues = async (
   { metadata: { namespace }, spec }: Pod,

@@ -67,7 +67,9 @@ const phaseOf = (state: StartedState): string => {
   return state.exitCode === 0 ? "Succeeded" : "Failed";
 };
 
-/** The status of a pod whose process runs or has run. `former`: its present conditions; unchanged ones keep their times. */
+/**
+ * The status of a pod whose process runs or has run. `former`: its present conditions; unchanged ones keep their times.
+ */
 export const statusOfRun = (pod: Pod, state: StartedState, former: Conditions = []): PodStatus => {
   const isReady = state.phase === "running" && state.ready;
   const states = { PodScheduled: true, Initialized: true, ContainersReady: isReady, Ready: isReady };

@@ -1,6 +1,6 @@
 /**
- * Reconciles one pod's process with its object. It is called with a key whenever either has changed, reads the present state of
- * both, takes the next step, and never waits for a process.
+ * Reconciles one pod's process with its object. It is called with a key whenever either has changed, reads the present
+ * state of both, takes the next step, and never waits for a process.
  *
  *   object                                process      step
  *   without a node                        –            bind it to this node, or report why not

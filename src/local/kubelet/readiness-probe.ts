@@ -1,7 +1,8 @@
 /**
  *   not ready ──(one good answer)──► ready ──(failureThreshold bad ones in a row)──► not ready …
  *
- * Until the first good answer it probes every 25 ms: a kubelet's whole seconds would be most of the time of a browser's start.
+ * Until the first good answer it probes every 25 ms: a kubelet's whole seconds would be most of the time of a browser's
+ * start.
  */
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,7 +1,7 @@
 /**
- * The fields of a pod's spec that a process can implement. A pod with other fields is refused with a reason, since it would run
- * differently than under a kubelet. Image, resources, security context and `emptyDir` volumes are ignored: a process uses the
- * machine's own.
+ * The fields of a pod's spec that a process can implement. A pod with other fields is refused with a reason, since it
+ * would run differently than under a kubelet. Image, resources, security context and `emptyDir` volumes are ignored: a
+ * process uses the machine's own.
  */
 import type { Pod } from "../../platform/kube/objects.ts";
 

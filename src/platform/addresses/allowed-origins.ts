@@ -12,7 +12,10 @@ export const commonOrigins = (lists: readonly Origins[]): string[] | undefined =
   return first?.filter((origin) => others.every((list) => list.includes(origin)));
 };
 
-/** Fills compare origins letter by letter. An origin in a form that no browser uses would match no page, so it is a problem. */
+/**
+ * Fills compare origins letter by letter. An origin in a form that no browser uses would match no page, so it is a
+ * problem.
+ */
 export const originProblems = (origins: Origins, path: string): Problem[] =>
   (origins ?? []).flatMap((origin, index) => {
     const url = URL.parse(origin);
@@ -35,7 +38,10 @@ export const wideningProblems = (own: Origins, limits: { of: string; origins: Or
 
 // Origins whose pages may be filled: of a credential, of a connection, and of an item, each narrowing the one before.
 
-/** An origin in the form of browsers: no path, no default port. Unencrypted origins are allowed only on this machine, for tests. */
+/**
+ * An origin in the form of browsers: no path, no default port. Unencrypted origins are allowed only on this machine,
+ * for tests.
+ */
 const originPattern =
   /^(https:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])|http:\/\/(localhost|127\.0\.0\.1|\[::1\]))(:[1-9][0-9]{0,4})?$/;
 

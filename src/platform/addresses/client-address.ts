@@ -2,7 +2,9 @@
 import ipaddr from "ipaddr.js";
 import { type Address, contains, parseAddress, type Range } from "./ip-range.ts";
 
-/** An IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`), as sockets do that listen on `::`, is the IPv4 address. */
+/**
+ * An IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`), as sockets do that listen on `::`, is the IPv4 address.
+ */
 const unmapped = (address: Address): Address =>
   address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 
@@ -14,9 +16,9 @@ const parsed = (text: string): Address | undefined => {
 };
 
 /**
- * The address of the client: that of the socket, unless a trusted proxy is there. Then what that proxy wrote at the end of
- * `X-Forwarded-For` counts, and so on to the left. What stands left of the first untrusted address may be invented, and so is not
- * read. An entry that is no address ends the way at the proxy that wrote it.
+ * The address of the client: that of the socket, unless a trusted proxy is there. Then what that proxy wrote at the end
+ * of `X-Forwarded-For` counts, and so on to the left. What stands left of the first untrusted address may be invented,
+ * and so is not read. An entry that is no address ends the way at the proxy that wrote it.
  */
 export const clientAddressOf = (
   { remote, forwardedFor }: { remote: string; forwardedFor: string },

@@ -7,7 +7,8 @@
  *   CIDR range       `10.0.0.0/8`, `fd00::/8`               privateHosts (private or loopback)
  *   everything       `*`                                    allowedHosts, proxyRoutes
  *
- * Rules of privateHosts: NETWORK-2 and NETWORK-3. A wildcard stands for one label or more, so `*.example.com` is not `example.com`.
+ * Rules of privateHosts: NETWORK-2 and NETWORK-3. A wildcard stands for one label or more, so `*.example.com` is not
+ * `example.com`.
  */
 
 import { domainToASCII, domainToUnicode } from "node:url";
@@ -132,7 +133,10 @@ export const hostPatternProblem = (text: string): string | undefined => {
   return parsed.kind === "problem" ? parsed.message : undefined;
 };
 
-/** Why `text` is no host of a server: a name, an IPv4 address, or an IPv6 address with or without brackets; undefined when it is one. */
+/**
+ * Why `text` is no host of a server: a name, an IPv4 address, or an IPv6 address with or without brackets; undefined
+ * when it is one.
+ */
 export const serverHostProblem = (text: string): string | undefined => {
   if (parseAddress(text)) return undefined;
   const parsed = parse(text);
@@ -160,8 +164,8 @@ export const privateHostProblem = (text: string): string | undefined => {
 const isLoopbackName = (host: string): boolean => /(^|\.)localhost\.?$/i.test(host);
 
 /**
- * Whether a pattern, or the host of a server, is on loopback: an address or range there, or a name that always leads there. Only local
- * mode reaches it.
+ * Whether a pattern, or the host of a server, is on loopback: an address or range there, or a name that always leads
+ * there. Only local mode reaches it.
  */
 export const namesLoopback = (text: string): boolean => {
   const address = parseAddress(bareHost(text));
@@ -173,7 +177,10 @@ export const namesLoopback = (text: string): boolean => {
   );
 };
 
-/** Where a connection goes. `host`: a canonical name (see `canonicalHost`), or the text of an address; `address`: its address, if it is one. */
+/**
+ * Where a connection goes. `host`: a canonical name (see `canonicalHost`), or the text of an address; `address`: its
+ * address, if it is one.
+ */
 export type Target = { host: string; address: Address | undefined; port: number };
 
 /** A pattern as a function of targets. */

@@ -1,15 +1,16 @@
 /**
- * Which connections the network rules of a browser allow (NETWORK-6, NETWORK-7, NETWORK-10). A connection is checked twice: by the host
- * that it asks for, and by each address that this host turns out to have. Names prove nothing: whoever owns one chooses its addresses.
- * In local mode loopback is the machine's own, and may be reached but for the service's ports (NETWORK-13, NETWORK-14).
+ * Which connections the network rules of a browser allow (NETWORK-6, NETWORK-7, NETWORK-10). A connection is checked
+ * twice: by the host that it asks for, and by each address that this host turns out to have. Names prove nothing:
+ * whoever owns one chooses its addresses. In local mode loopback is the machine's own, and may be reached but for the
+ * service's ports (NETWORK-13, NETWORK-14).
  */
 import { bareHost } from "../base/host-port.ts";
 import { type HostMatcher, hostMatcher, loopbackRanges, privateRanges, type Target } from "./host-pattern.ts";
 import { type Address, contains, parseAddress, type Range, range } from "./ip-range.ts";
 
 /**
- * How the wall of a browser marks answers of its own to plain requests, so that nobody takes them for a site's: the header's value is
- * who did not let the request through. The wall takes the header out of what sites answer.
+ * How the wall of a browser marks answers of its own to plain requests, so that nobody takes them for a site's: the
+ * header's value is who did not let the request through. The wall takes the header out of what sites answer.
  */
 export const refusedByHeader = "x-browserpool-refused-by";
 
@@ -20,7 +21,10 @@ export type RefusedBy = "rules" | "host" | "proxy";
 export type NetworkRules = {
   allowedHosts?: readonly string[] | undefined;
   privateHosts?: readonly string[] | undefined;
-  /** In local mode, the service's own ports. Given, an entry of `privateHosts` may name loopback, and the other ports there are reached. */
+  /**
+   * In local mode, the service's own ports. Given, an entry of `privateHosts` may name loopback, and the other ports
+   * there are reached.
+   */
   ownPorts?: readonly number[] | undefined;
 };
 
@@ -88,7 +92,9 @@ const embedded = (address: Address): Address | undefined => {
 
 const privates = privateRanges.map(range);
 
-/** The addresses at which a connection reaches this machine itself. Linux connects an unspecified address to loopback. */
+/**
+ * The addresses at which a connection reaches this machine itself. Linux connects an unspecified address to loopback.
+ */
 const loopback = loopbackRanges.map(range);
 const thisMachine = [...loopback, ...["0.0.0.0/8", "::/128"].map(range)];
 
@@ -97,8 +103,8 @@ const isIn = (outers: readonly Range[], address: Address): boolean => outers.som
 const ownPort = "a port of the service itself is never reached";
 
 /**
- * The canonical form of a host as URLs have it: lower case, no brackets, no dot at the end; other notations of IPv4 addresses (octal,
- * one number) become dotted. Undefined when it is no host.
+ * The canonical form of a host as URLs have it: lower case, no brackets, no dot at the end; other notations of IPv4
+ * addresses (octal, one number) become dotted. Undefined when it is no host.
  */
 export const canonicalHost = (text: string): Pick<Target, "host" | "address"> | undefined => {
   // What else a URL can have would not be part of the host.

@@ -1,6 +1,7 @@
 /**
- * Writes audit lines. What was done has a line each time. Lines of calls that were refused or failed are limited for each API key,
- * and for all callers without one together: a flood of them costs nothing but the calls. A line counts those that were left out.
+ * Writes audit lines. What was done has a line each time. Lines of calls that were refused or failed are limited for
+ * each API key, and for all callers without one together: a flood of them costs nothing but the calls. A line counts
+ * those that were left out.
  */
 import type { AuditedCall, AuditLine, SuppressedLine } from "./audit-line.ts";
 
@@ -27,7 +28,9 @@ type AuditLogOptions = {
 const burst = 50;
 const perSecond = 5;
 
-/** Keys whose lines are counted at a time. There are as many as keys make mistakes in a moment; more share one count. */
+/**
+ * Keys whose lines are counted at a time. There are as many as keys make mistakes in a moment; more share one count.
+ */
 const maxCallers = 1000;
 
 /** The callers beyond `maxCallers`, and the name of those without a key. No id of a key looks like them. */

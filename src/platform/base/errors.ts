@@ -1,6 +1,6 @@
 /**
- * The errors of the HTTP API. Expected outcomes of a protocol are return values. An `AppError` is a caller's mistake or a failure of
- * the service; callers get every one in the same form (HTTP-1).
+ * The errors of the HTTP API. Expected outcomes of a protocol are return values. An `AppError` is a caller's mistake or
+ * a failure of the service; callers get every one in the same form (HTTP-1).
  */
 
 /** HTTP status of every error code; the type `ErrorCode` is derived from this table. */
@@ -52,7 +52,9 @@ export type ErrorCode = keyof typeof httpStatus;
 /** One bad field or one further error. `path`: the field in the caller's spelling, e.g. `viewport.width`. */
 export type ErrorDetail = { code?: string; message: string; path?: string };
 
-/** Bounds of what one answer tells of a request, which can have very many bad fields with very long names (LIMIT-32). */
+/**
+ * Bounds of what one answer tells of a request, which can have very many bad fields with very long names (LIMIT-32).
+ */
 const mostDetails = 20;
 const longestMessage = 4000;
 const longestDetail = 500;
@@ -101,8 +103,8 @@ const fieldsError = (code: ErrorCode, innerCode: string, all: ErrorDetail[]): Ap
 export const invalidInput = (details: ErrorDetail[]): AppError => fieldsError("bad_request", "invalid_input", details);
 
 /**
- * `not_supported_here` with one detail for each setting that this installation can't carry out (HTTP-30). Each message says why, and
- * which value is accepted instead.
+ * `not_supported_here` with one detail for each setting that this installation can't carry out (HTTP-30). Each message
+ * says why, and which value is accepted instead.
  */
 export const notSupportedHere = (details: ErrorDetail[]): AppError =>
   fieldsError("not_supported_here", "not_supported_here", details);

@@ -1,6 +1,9 @@
 import { isIPv6 } from "node:net";
 
-/** A host as URLs and `Host` headers write it: an IPv6 address stands in brackets. One that stands in brackets stays as it is. */
+/**
+ * A host as URLs and `Host` headers write it: an IPv6 address stands in brackets. One that stands in brackets stays as
+ * it is.
+ */
 export const urlHost = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
 /** The host without the brackets of an IPv6 address, as sockets take it. */

@@ -5,7 +5,10 @@ import { type Logger, pino } from "pino";
 
 export type { Logger } from "pino";
 
-/** Keys whose values are never logged, down to so many objects or lists inside of each other; nothing that is logged has more. */
+/**
+ * Keys whose values are never logged, down to so many objects or lists inside of each other; nothing that is logged has
+ * more.
+ */
 const secretKeys = ["authorization", "jwt", "token", "key", "password", "api_key", "apiKey", "cdp_ws_url", "url"];
 const deepest = 6;
 
@@ -22,8 +25,8 @@ const shownTo = (onLine: (json: string) => void, stream: { write(text: string): 
 });
 
 /**
- * A JSON logger. `level`: a pino level name; `service`: the command that logs, e.g. `api`; `file`: by default stderr. `onLine`: also
- * gets each line.
+ * A JSON logger. `level`: a pino level name; `service`: the command that logs, e.g. `api`; `file`: by default stderr.
+ * `onLine`: also gets each line.
  */
 export const createLogger = (
   level: string,
@@ -44,7 +47,10 @@ export const createLogger = (
   );
 };
 
-/** Lines that may wait to be written, bytes. When the reader of the stream stands still for longer, further lines are lost. */
+/**
+ * Lines that may wait to be written, bytes. When the reader of the stream stands still for longer, further lines are
+ * lost.
+ */
 const maxWaitingBytes = 8 * 1024 * 1024;
 
 /** Longest wait for the last lines, ms: the reader of a pipe may stand still. */
@@ -58,8 +64,9 @@ type LineSink = {
 };
 
 /**
- * A stream of lines that is written in the background, so that no caller waits for the disk or the reader of a pipe. `to`: `stdout`,
- * or a file, to which it appends. Throws when the file can't be opened. `onDrop`: told of each line that is lost.
+ * A stream of lines that is written in the background, so that no caller waits for the disk or the reader of a pipe.
+ * `to`: `stdout`, or a file, to which it appends. Throws when the file can't be opened. `onDrop`: told of each line
+ * that is lost.
  */
 export const createLineSink = (to: string, onDrop: () => void): LineSink => {
   const dest = to === "stdout" ? 1 : openSync(to, "a", 0o600);

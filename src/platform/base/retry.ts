@@ -35,8 +35,8 @@ export const doubling =
     Math.min(firstMs * 2 ** (failures - 1), maxMs);
 
 /**
- * Repeats `work` until it succeeds. Throws the last error when that is not curable or the tries or the time are used up.
- * `work` must be safe to repeat.
+ * Repeats `work` until it succeeds. Throws the last error when that is not curable or the tries or the time are used
+ * up. `work` must be safe to repeat.
  */
 export const retry = async <T>(
   work: () => Promise<T>,

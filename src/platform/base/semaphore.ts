@@ -2,7 +2,10 @@ import { awaitWith } from "./retry.ts";
 
 /** Bounds how many do something at once; the others wait in the order in which they came. */
 export type Semaphore = {
-  /** Resolves with the function that makes room for the next one; more calls of it do nothing. Rejects with the reason of `signal`. */
+  /**
+   * Resolves with the function that makes room for the next one; more calls of it do nothing. Rejects with the reason
+   * of `signal`.
+   */
   acquire(signal: AbortSignal): Promise<() => void>;
 };
 

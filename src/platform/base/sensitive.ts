@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 const redacted = "[redacted]";
 
 /**
- * A value that is used but never shown: a password, a TOTP seed, a key. Logs, JSON, template strings and `inspect` get `[redacted]`;
- * a structured clone is empty. Only `reveal` returns the value, so a search for `reveal` finds every use.
+ * A value that is used but never shown: a password, a TOTP seed, a key. Logs, JSON, template strings and `inspect` get
+ * `[redacted]`; a structured clone is empty. Only `reveal` returns the value, so a search for `reveal` finds every use.
  */
 export class Sensitive<Value extends string | Uint8Array = string> {
   readonly #value: Value;

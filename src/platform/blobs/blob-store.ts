@@ -1,4 +1,7 @@
-/** The store of archives and videos: profiles, extensions, recordings. Two implementations, a folder and S3 (docs/adr/0030-the-blob-store.md). */
+/**
+ * The store of archives and videos: profiles, extensions, recordings. Two implementations, a folder and S3
+ * (docs/adr/0030-the-blob-store.md).
+ */
 
 type BlobCall = { signal: AbortSignal };
 
@@ -11,17 +14,21 @@ export type ListedBlob = { key: string; storedMs: number };
 /** Size and digest of what was stored; `sha256` in hex. */
 export type StoredBlob = { bytes: number; sha256: string };
 
-/** A blob that is read, or a part of it. `bytes`: of the body. The caller reads `body` once, or aborts the call's signal: until then a file or a connection is open. */
+/**
+ * A blob that is read, or a part of it. `bytes`: of the body. The caller reads `body` once, or aborts the call's
+ * signal: until then a file or a connection is open.
+ */
 export type OpenBlob = { bytes: number; body: AsyncIterable<Uint8Array> };
 
 /**
- * Every call throws an `AppError` `unavailable` when the store does not serve now, `not_supported_here` when the installation has
- * none, and the signal's reason when the signal is aborted. `body` of a blob that is read throws the same.
+ * Every call throws an `AppError` `unavailable` when the store does not serve now, `not_supported_here` when the
+ * installation has none, and the signal's reason when the signal is aborted. `body` of a blob that is read throws the
+ * same.
  */
 export type BlobStore = {
   /**
-   * Stores the bytes under `key`, whole or not at all, over what was there. An error of `body` is thrown as it is. A call that fails
-   * after all bytes were sent may have stored them.
+   * Stores the bytes under `key`, whole or not at all, over what was there. An error of `body` is thrown as it is. A
+   * call that fails after all bytes were sent may have stored them.
    */
   put(key: string, body: AsyncIterable<Uint8Array>, options: BlobCall): Promise<StoredBlob>;
   /** Opens the blob; undefined when there is none. `range`: left out, the whole. */
@@ -37,7 +44,10 @@ export type BlobStore = {
 /** No dots: a key can't name a file of the store's own, nor a folder above it. */
 const keyPattern = /^[a-z0-9][a-z0-9-]{0,127}(\/[a-z0-9][a-z0-9-]{0,127}){0,3}$/;
 
-/** Throws when `key` is none of ours, e.g. `profiles/<uid>/<version>`. Keys are made by the program, so that is a defect. */
+/**
+ * Throws when `key` is none of ours, e.g. `profiles/<uid>/<version>`. Keys are made by the program, so that is a
+ * defect.
+ */
 export const checkKey = (key: string): void => {
   if (!keyPattern.test(key)) throw new Error(`bad key of a blob: ${JSON.stringify(key.slice(0, 200))}`);
 };

@@ -1,6 +1,7 @@
 /**
- * Blobs as files of a folder, one for each key. A put writes a part file beside them, and renames it when it is whole and on the
- * disk. A crash leaves nothing but part files, which a later start removes. Several processes may share the folder.
+ * Blobs as files of a folder, one for each key. A put writes a part file beside them, and renames it when it is whole
+ * and on the disk. A crash leaves nothing but part files, which a later start removes. Several processes may share the
+ * folder.
  */
 import { randomUUID } from "node:crypto";
 import { access, constants, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";

@@ -11,7 +11,9 @@ type MeasuredBody = {
   sourceError(): { error: unknown } | undefined;
 };
 
-/** Counts and digests a body while a store reads it. A source that stands still holds the store no longer than `signal`. */
+/**
+ * Counts and digests a body while a store reads it. A source that stands still holds the store no longer than `signal`.
+ */
 export const measureBody = (source: AsyncIterable<Uint8Array>, signal: AbortSignal): MeasuredBody => {
   const hash = createHash("sha256");
   let bytes = 0;

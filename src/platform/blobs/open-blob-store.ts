@@ -27,7 +27,10 @@ const refuse = async (): Promise<never> => {
 
 const nothing = async function* (): AsyncGenerator<never> {};
 
-/** The store of an installation without one: refuses everything by name. There is nothing to list or delete, so that succeeds. */
+/**
+ * The store of an installation without one: refuses everything by name. There is nothing to list or delete, so that
+ * succeeds.
+ */
 export const absentStore: BlobStore = {
   put: refuse,
   get: refuse,
@@ -37,8 +40,8 @@ export const absentStore: BlobStore = {
 };
 
 /**
- * Opens the store of the settings (`readConfig().blobs`); without settings, one that refuses with `not_supported_here`. Throws when a
- * folder can't be used; S3 is not asked. `close` ends its connections.
+ * Opens the store of the settings (`readConfig().blobs`); without settings, one that refuses with `not_supported_here`.
+ * Throws when a folder can't be used; S3 is not asked. `close` ends its connections.
  */
 export const openBlobStore = async (
   settings: BlobSettings | undefined,

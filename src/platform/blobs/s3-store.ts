@@ -17,8 +17,8 @@ import { measureBody } from "./measured-body.ts";
 import type { S3BlobSettings } from "./open-blob-store.ts";
 import { blobBody, orStoreError, storeError } from "./store-error.ts";
 
-// One upload: a single request when the bytes fit into one part, else a multipart upload, which S3 shows under the key only when it
-// is complete. Parts go one after the other from memory, so that the client can repeat a failed one.
+// One upload: a single request when the bytes fit into one part, else a multipart upload, which S3 shows under the key
+// only when it is complete. Parts go one after the other from memory, so that the client can repeat a failed one.
 
 /** S3 takes no part below 5 MiB but the last one. An upload holds two parts in memory. */
 const partBytes = 8 * 1024 * 1024;
@@ -90,8 +90,8 @@ const maxAttempts = 3;
 const limits = { connectionTimeout: 3000, requestTimeout: 60_000, socketTimeout: 20_000 };
 
 /**
- * Blobs in a bucket of S3 or of a server that speaks its protocol. Credentials come from where the AWS SDK looks for them:
- * AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the identity of the pod. Does not connect.
+ * Blobs in a bucket of S3 or of a server that speaks its protocol. Credentials come from where the AWS SDK looks for
+ * them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the identity of the pod. Does not connect.
  */
 export const openS3Store = (settings: S3BlobSettings): { store: BlobStore; close(): void } => {
   const { bucket, prefix, endpoint, region, pathStyle } = settings;
@@ -101,7 +101,8 @@ export const openS3Store = (settings: S3BlobSettings): { store: BlobStore; close
     ...(endpoint && { endpoint }),
     maxAttempts,
     requestHandler: { ...limits, throwOnRequestTimeout: true },
-    // Only AWS itself knows the newer checksums. Each request of ours is signed with the SHA-256 of its body or sent by TLS.
+    // Only AWS itself knows the newer checksums. Each request of ours is signed with the SHA-256 of its body or sent by
+    // TLS.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });

@@ -23,7 +23,9 @@ export const orStoreError = async <T>(call: Promise<T>, signal: AbortSignal): Pr
   }
 };
 
-/** The bytes of a blob. The stream is closed when they are read, when the reader stops, and when `signal` is aborted. */
+/**
+ * The bytes of a blob. The stream is closed when they are read, when the reader stops, and when `signal` is aborted.
+ */
 export const blobBody = (stream: Readable, signal: AbortSignal): AsyncIterable<Uint8Array> => {
   const close = (): void => void stream.destroy();
   stream.on("error", () => undefined); // the reader gets it; without a listener it would end the process

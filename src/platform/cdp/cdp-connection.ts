@@ -36,9 +36,9 @@ export type CdpConnection = {
 export type CdpEvent = { method: string; params: unknown; sessionId: string | undefined };
 
 /**
- * `maxBytes`: when the browser sends more in all, the connection is closed; `maxMessageBytes`: also when one message is larger. Left out:
- * nothing bounds it but what `openCdpSocket` takes. `onLongEvent`: larger messages are left out instead; of an event this is called, and what
- * would have been answered rejects with `CdpRefused`.
+ * `maxBytes`: when the browser sends more in all, the connection is closed; `maxMessageBytes`: also when one message is
+ * larger. Left out: nothing bounds it but what `openCdpSocket` takes. `onLongEvent`: larger messages are left out
+ * instead; of an event this is called, and what would have been answered rejects with `CdpRefused`.
  */
 export type CdpConnectionOptions = { maxBytes?: number; maxMessageBytes?: number; onLongEvent?: () => void };
 

@@ -1,4 +1,7 @@
-/** The browser answered a command with an error, or its session ended before the answer. The message is the browser's: never pass it on. */
+/**
+ * The browser answered a command with an error, or its session ended before the answer. The message is the browser's:
+ * never pass it on.
+ */
 export class CdpRefused extends Error {
   override name = "CdpRefused";
 }

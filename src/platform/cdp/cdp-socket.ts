@@ -5,8 +5,9 @@ import { WebSocket } from "ws";
 import { CdpBusy, CdpClosed } from "./cdp-errors.ts";
 import { maxFrameHead, readFrameHead } from "./frame-head.ts";
 
-// The bytes of a browser's WebSocket without the messages above a length: what follows them is read as ever, where `ws` would close the
-// connection. The browser sends each message as one frame without a mask; what is anything else is passed on, and `ws` judges it.
+// The bytes of a browser's WebSocket without the messages above a length: what follows them is read as ever, where `ws`
+// would close the connection. The browser sends each message as one frame without a mask; what is anything else is
+// passed on, and `ws` judges it.
 //
 //   answer to the upgrade ──► head of a frame ──► payload, passed on or left out ──► head of a frame …
 
@@ -104,8 +105,8 @@ const connectWithoutLong = (
 const closeGraceMs = 250;
 
 /**
- * Where a browser's DevTools are, and what its guard wants to see. `accepts`: whether whoever answers the upgrade is the one that is
- * meant; nothing is sent to anyone else. Left out, everyone is.
+ * Where a browser's DevTools are, and what its guard wants to see. `accepts`: whether whoever answers the upgrade is
+ * the one that is meant; nothing is sent to anyone else. Left out, everyone is.
  */
 export type CdpAddress = {
   url: string;
@@ -114,8 +115,8 @@ export type CdpAddress = {
 };
 
 /**
- * `maxMessageBytes`: a longer message from the browser closes the connection, or is left out when there is an `onLong`, which is called with its
- * start. Left out, it is the default of `ws`.
+ * `maxMessageBytes`: a longer message from the browser closes the connection, or is left out when there is an `onLong`,
+ * which is called with its start. Left out, it is the default of `ws`.
  */
 type CdpSocketOptions = { maxMessageBytes?: number; onLong?: LongMessages["onLong"] };
 
@@ -135,7 +136,10 @@ const opened = async (socket: WebSocket, signal: AbortSignal): Promise<void> => 
   }
 };
 
-/** An open WebSocket to a browser's DevTools. From the moment that `signal` is aborted it is cut. Its errors are followed by `close`. */
+/**
+ * An open WebSocket to a browser's DevTools. From the moment that `signal` is aborted it is cut. Its errors are
+ * followed by `close`.
+ */
 export const openCdpSocket = async (
   { url, headers, accepts = () => true }: CdpAddress,
   signal: AbortSignal,

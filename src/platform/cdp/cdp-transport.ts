@@ -1,20 +1,32 @@
 import { type CdpAddress, closeCdpSocket, openCdpSocket } from "./cdp-socket.ts";
 
-/** A connection to a browser as clients of CDP like Puppeteer take it: messages as text. The client sets `onmessage` and `onclose`. */
+/**
+ * A connection to a browser as clients of CDP like Puppeteer take it: messages as text. The client sets `onmessage` and
+ * `onclose`.
+ */
 type CdpTransport = {
   send(message: string): void;
   /** Closes the connection; `closed` says when that is done. */
   close(): void;
   onmessage?: (message: string) => unknown;
   onclose?: () => void;
-  /** Resolves when the connection is closed, by whichever side: with whether it was because more came than the bounds allow. */
+  /**
+   * Resolves when the connection is closed, by whichever side: with whether it was because more came than the bounds
+   * allow.
+   */
   closed: Promise<{ isOverBounds: boolean }>;
 };
 
-/** `messageBytes`: of one message. `bytes`: of all of them. A page can have the browser send very many: what it loads becomes events. */
+/**
+ * `messageBytes`: of one message. `bytes`: of all of them. A page can have the browser send very many: what it loads
+ * becomes events.
+ */
 type CdpTransportBounds = { messageBytes: number; bytes: number };
 
-/** Connects. The connection is cut when `signal` is aborted, and when the browser sends more than the bounds allow, or no messages. */
+/**
+ * Connects. The connection is cut when `signal` is aborted, and when the browser sends more than the bounds allow, or
+ * no messages.
+ */
 export const openCdpTransport = async (
   address: CdpAddress,
   bounds: CdpTransportBounds,

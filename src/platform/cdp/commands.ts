@@ -13,7 +13,10 @@ const worldName = "browserpool";
 /** `sessionId`: the caller's own, of the page. `timeoutMs`: for each of the two commands. */
 type Apart = { sessionId: string; frameId: string; timeoutMs: number };
 
-/** The value of an expression in a frame, in a world of the agent's own. Rejects when the frame is gone or gives no answer in time. */
+/**
+ * The value of an expression in a frame, in a world of the agent's own. Rejects when the frame is gone or gives no
+ * answer in time.
+ */
 export const evaluateApart = async (
   cdp: CdpConnection,
   expression: string,

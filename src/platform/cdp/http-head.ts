@@ -22,9 +22,9 @@ const parseHead = (text: string): HttpHead => {
 };
 
 /**
- * Reads the head of the answer from a socket that nobody reads yet. What follows the head stays in the socket, which is paused. Rejects
- * when the socket closes first, when the head is too long or no HTTP, or is not whole after `timeoutMs`; the caller then destroys
- * the socket. Left out, only the other side's end ends the wait.
+ * Reads the head of the answer from a socket that nobody reads yet. What follows the head stays in the socket, which is
+ * paused. Rejects when the socket closes first, when the head is too long or no HTTP, or is not whole after
+ * `timeoutMs`; the caller then destroys the socket. Left out, only the other side's end ends the wait.
  */
 export const readHttpHead = (socket: Socket, timeoutMs?: number): Promise<HttpHead> =>
   new Promise((resolve, reject) => {

@@ -14,13 +14,15 @@ type PendingCalls = {
   /** Does nothing for an id that is not pending any more. */
   resolve(id: number, result: unknown): void;
   reject(id: number, error: Error): void;
-  /** Rejects the calls of one session, or all of them. `why` makes a new error for each, since each has its own stack. */
+  /**
+   * Rejects the calls of one session, or all of them. `why` makes a new error for each, since each has its own stack.
+   */
   rejectAll(why: () => Error, sessionId?: string): void;
 };
 
 /**
- * Gives an error the stack of `sent`, which was made when the command was sent. Its own stack would start at the socket's
- * event and name no caller.
+ * Gives an error the stack of `sent`, which was made when the command was sent. Its own stack would start at the
+ * socket's event and name no caller.
  */
 const withStackOf = (sent: Error, error: Error): Error => {
   error.stack = `${error}${sent.stack?.slice(String(sent).length) ?? ""}`;

@@ -2,15 +2,15 @@ import type { Socket } from "node:net";
 
 type SpliceOptions = {
   /**
-   * Closes both sides as soon as one side has ended and its last byte is passed on. Without it, the other side may go on
-   * sending, and both stay open until it ends, too.
+   * Closes both sides as soon as one side has ended and its last byte is passed on. Without it, the other side may go
+   * on sending, and both stay open until it ends, too.
    */
   closeAtFirstEnd?: boolean;
 };
 
 /**
- * Joins two sockets: passes bytes on as they are, at the pace of the slower side, and parses no frame. When one side fails or
- * closes, the other is closed as well.
+ * Joins two sockets: passes bytes on as they are, at the pace of the slower side, and parses no frame. When one side
+ * fails or closes, the other is closed as well.
  */
 export const splice = (near: Socket, far: Socket, { closeAtFirstEnd = false }: SpliceOptions = {}): void => {
   const close = (): void => {

@@ -47,7 +47,10 @@ export const failedCreate = "FailedCreate";
 /** Reason of conditions: Chromium does not take what the object's browsers are given, such as an extension. */
 export const setupRefused = "SetupRefused";
 
-/** The condition that says that no browser can be started for the object; undefined when one can, or when that is not known. */
+/**
+ * The condition that says that no browser can be started for the object; undefined when one can, or when that is not
+ * known.
+ */
 export const startFailureIn = (conditions: readonly Condition[] = []): Condition | undefined =>
   conditions.find(
     ({ type, status, reason }) =>

@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { AnyKind } from "./kind.ts";
 import { isArraySchema, isObjectSchema, isRecordSchema, isWrapperSchema } from "./zod-shape.ts";
 
-// The subset of zod that a CRD can express. Everything else either vanishes silently from the CRD (refine, transform, coerce, key
-// patterns, regex flags) or gives a schema that the API server refuses (`$ref`, `oneOf`, `additionalProperties` beside
-// `properties`, look-ahead). A construct that is not known to be safe is refused.
+// The subset of zod that a CRD can express. Everything else either vanishes silently from the CRD (refine, transform,
+// coerce, key patterns, regex flags) or gives a schema that the API server refuses (`$ref`, `oneOf`,
+// `additionalProperties` beside `properties`, look-ahead). A construct that is not known to be safe is refused.
 
 /** Refused zod types: the construct, why it is refused, and what to use instead. */
 const refused: Record<string, string> = {

@@ -1,6 +1,6 @@
 /**
- * Rules of objects that JSON Schema can say, and zod or a CRD can't. They go into the OpenAPI document, on the wire's schemas too; code
- * enforces them (the rules of each kind), and CEL rules say the same to Kubernetes.
+ * Rules of objects that JSON Schema can say, and zod or a CRD can't. They go into the OpenAPI document, on the wire's
+ * schemas too; code enforces them (the rules of each kind), and CEL rules say the same to Kubernetes.
  */
 import { z } from "zod";
 import { celRules, validations } from "./kind.ts";
@@ -48,8 +48,8 @@ export const namesLike = <S extends z.ZodType>(schema: S, pattern: RegExp): S =>
 };
 
 /**
- * Says that an object has no other fields: on the wire (wire.ts), a further one is refused there. For objects in which a misspelled field
- * would leave less than what was asked for. Returns the same schema.
+ * Says that an object has no other fields: on the wire (wire.ts), a further one is refused there. For objects in which
+ * a misspelled field would leave less than what was asked for. Returns the same schema.
  */
 export const closedObject = <S extends z.ZodType>(schema: S): S => {
   rulesOf.add(schema, { ...rulesOf.get(schema), additionalProperties: false });
@@ -62,8 +62,8 @@ type TextRule = { pattern: string; message: string };
 const textRules = z.registry<TextRule>();
 
 /**
- * Says that a text doesn't match a pattern: by CEL in Kubernetes, on the wire (wire.ts), and in the document. `pattern`: one that RE2 has too. The
- * schema needs a greatest length: CEL must know what a check costs.
+ * Says that a text doesn't match a pattern: by CEL in Kubernetes, on the wire (wire.ts), and in the document.
+ * `pattern`: one that RE2 has too. The schema needs a greatest length: CEL must know what a check costs.
  */
 export const notMatching = (schema: z.ZodString, pattern: RegExp, message: string): z.ZodString => {
   const ruled = schema.meta(validations(...celRules(schema), { rule: `!self.matches(r'${pattern.source}')`, message }));

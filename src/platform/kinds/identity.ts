@@ -7,7 +7,9 @@ import { maxIdLength } from "./selector.ts";
 /** Label of a Namespace that is a project; its value is the project's id. */
 export const projectLabel = "browserpool.dev/project";
 
-/** Ids that the HTTP API makes: 24 characters (core/objects/new-id.ts). Such a `metadata.name` is not used as a name. */
+/**
+ * Ids that the HTTP API makes: 24 characters (core/objects/new-id.ts). Such a `metadata.name` is not used as a name.
+ */
 const generatedId = /^[a-z][a-z0-9]{23}$/;
 
 /** Label of a Namespace, `true`: it may become a project although others have pods there. */
@@ -16,7 +18,10 @@ export const adoptLabel = "browserpool.dev/adopt";
 /** The id of an object on the wire: `metadata.name`. */
 export const wireId = (object: KubeObject): string => object.metadata.name;
 
-/** `spec.name`. Without it, an object from YAML has its `metadata.name` as name, and an object that HTTP created has no name. */
+/**
+ * `spec.name`. Without it, an object from YAML has its `metadata.name` as name, and an object that HTTP created has no
+ * name.
+ */
 export const wireName = (object: KubeObject & { spec: { name?: string | undefined } }): string | undefined => {
   if (object.spec.name !== undefined) return object.spec.name;
   return generatedId.test(object.metadata.name) ? undefined : object.metadata.name;
@@ -46,8 +51,8 @@ export const updatedAt = (object: KubeObject): string =>
   object.metadata.annotations?.[updatedAtAnnotation] ?? createdAt(object);
 
 /**
- * The name of an object's own Secret, so that the operator can delete it without reading Secrets. A name that is too long for the
- * prefix is hashed.
+ * The name of an object's own Secret, so that the operator can delete it without reading Secrets. A name that is too
+ * long for the prefix is hashed.
  */
 export const secretNameFor = (prefix: string, objectName: string): string =>
   prefix.length + objectName.length <= maxIdLength

@@ -1,13 +1,14 @@
 /**
- * The descriptor of one kind of custom resource: the only source of the kind's TypeScript type, CRD (crd.ts) and wire schema
- * (wire.ts).
+ * The descriptor of one kind of custom resource: the only source of the kind's TypeScript type, CRD (crd.ts) and wire
+ * schema (wire.ts).
  */
 import { z } from "zod";
 import type { KubeObject, NamespacedObject } from "../kube/objects.ts";
 import type { ResourceType } from "../kube/resource-type.ts";
 
-// Finalizers of pools, browsers, vaults, credentials, connections and profiles. The HTTP API creates objects with them, and the operator adds them to objects
-// from YAML. The operator removes them when the dependent objects are gone, so nothing relies on garbage collection.
+// Finalizers of pools, browsers, vaults, credentials, connections and profiles. The HTTP API creates objects with them,
+// and the operator adds them to objects from YAML. The operator removes them when the dependent objects are gone, so
+// nothing relies on garbage collection.
 
 /** On a vault until its items are gone. */
 export const itemsFinalizer = "browserpool.dev/items";
@@ -24,7 +25,10 @@ export const drainFinalizer = "browserpool.dev/drain";
 /** The API group and version of every kind of this project. */
 export const apiGroup = { group: "browserpool.dev", version: "v1alpha1" } as const;
 
-/** One column of `kubectl get`; `kubectl` writes the name in capitals. `jsonPath` starts at the object, e.g. `.spec.size`. */
+/**
+ * One column of `kubectl get`; `kubectl` writes the name in capitals. `jsonPath` starts at the object, e.g.
+ * `.spec.size`.
+ */
 type PrinterColumn = { name: string; type: "string" | "integer" | "date"; jsonPath: string };
 
 /** The paths of the scale subresource's fields, e.g. `.spec.size`. */
@@ -43,8 +47,8 @@ export type ClusterResource<Spec extends z.ZodType, Status extends z.ZodType> = 
 };
 
 /**
- * `spec` and `status` use only the subset of zod that crd.ts allows. The client (platform/kube/client.ts) takes the type of the
- * objects from the kind. `T`: of a namespaced object, unless it is said otherwise.
+ * `spec` and `status` use only the subset of zod that crd.ts allows. The client (platform/kube/client.ts) takes the
+ * type of the objects from the kind. `T`: of a namespaced object, unless it is said otherwise.
  */
 export type Kind<
   Spec extends z.ZodObject = z.ZodObject,

@@ -17,7 +17,9 @@ export const reservedName = /^([a-z][a-z0-9]{23}|[.][.]?)$/;
 export const reservedMessage =
   "must not have the form of an id (24 lower-case letters and digits, a letter first), and not be . or ..";
 
-/** The same rule for names with other characters: no object is found by the id of another one, and each can be reached. */
+/**
+ * The same rule for names with other characters: no object is found by the id of another one, and each can be reached.
+ */
 export const reservesIds = (schema: z.ZodString): z.ZodString => notMatching(schema, reservedName, reservedMessage);
 
 /** The same for free texts, which have no control characters either: no URL and no table could show them. */

@@ -1,6 +1,6 @@
 /**
- * Converts between the camelCase of YAML and the snake_case of the HTTP API. The schema decides which keys are field names: the
- * keys of free maps (Chrome policies, tags) are data and stay unchanged.
+ * Converts between the camelCase of YAML and the snake_case of the HTTP API. The schema decides which keys are field
+ * names: the keys of free maps (Chrome policies, tags) are data and stay unchanged.
  */
 import { z } from "zod";
 import { copyDocumentRules, isClosed, textRule } from "./document-rules.ts";
@@ -16,11 +16,12 @@ type OptionalField<Field> =
         : never;
 
 /**
- * Makes all fields of a schema optional, for a PATCH. zod's `partial()` would keep the defaults and overwrite omitted fields with
- * them.
+ * Makes all fields of a schema optional, for a PATCH. zod's `partial()` would keep the defaults and overwrite omitted
+ * fields with them.
  */
 export const optionalFields = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => {
-  // zod types the parts of a shape by their core; all of ours are of its classic API. The result type says what the loop builds.
+  // zod types the parts of a shape by their core; all of ours are of its classic API. The result type says what the
+  // loop builds.
   const fields = Object.entries(schema.shape as z.ZodRawShape).map(([key, shape]) => {
     const field = shape as z.ZodType;
     const isWrapped = field instanceof z.ZodDefault || field instanceof z.ZodOptional;
@@ -73,7 +74,10 @@ const convert = (schema: z.ZodType, value: unknown, rename: Rename): unknown => 
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convert(schema.valueType, item, rename)]));
 };
 
-/** The wire form of a `value` that fits `schema`. It leaves out undefined fields and fields that the schema does not have. */
+/**
+ * The wire form of a `value` that fits `schema`. It leaves out undefined fields and fields that the schema does not
+ * have.
+ */
 export const toWire = <S extends z.ZodType>(schema: S, value: z.output<S>): Wire<z.output<S>> =>
   // `Wire` says for types what `convert` does with values.
   convert(schema, value, (key) => ({ from: key, to: snakeCase(key) })) as Wire<z.output<S>>;

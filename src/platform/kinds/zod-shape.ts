@@ -1,4 +1,6 @@
-/** What kind of schema one is, with what is in it as schemas of zod's main package: `instanceof` alone leaves that open. */
+/**
+ * What kind of schema one is, with what is in it as schemas of zod's main package: `instanceof` alone leaves that open.
+ */
 import { z } from "zod";
 
 /** An object with named fields, in `shape`. */

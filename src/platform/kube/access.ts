@@ -13,15 +13,18 @@ export type Credentials = { server: string; headers: Record<string, string>; dis
 
 /** The way to one API server. */
 type Access = {
-  /** Reads anew what may have been renewed: files, or the answer of a program. Rejects with an `Error` that names what is missing. */
+  /**
+   * Reads anew what may have been renewed: files, or the answer of a program. Rejects with an `Error` that names what
+   * is missing.
+   */
   authenticate(): Promise<Credentials>;
   /** Cuts all connections. */
   close(): Promise<void>;
 };
 
 /**
- * For what a kubeconfig may say beyond values and files: programs, identity providers, proxies, several files at once. client-node is loaded
- * here alone: with its generated models it is half of all the code that a replica would load.
+ * For what a kubeconfig may say beyond values and files: programs, identity providers, proxies, several files at once.
+ * client-node is loaded here alone: with its generated models it is half of all the code that a replica would load.
  */
 const openClientNodeAccess = (kubeconfigPath: string | undefined): Access => {
   let dispatcher: Dispatcher | undefined;
@@ -122,8 +125,9 @@ const usersFiles = (): string[] => {
 };
 
 /**
- * `kubeconfigPath`: the file to use; by default those of `KUBECONFIG`, that of the home folder, the pod's service account, in this order.
- * Throws an `Error` when there is none, or when a file cannot be read or has no current cluster.
+ * `kubeconfigPath`: the file to use; by default those of `KUBECONFIG`, that of the home folder, the pod's service
+ * account, in this order. Throws an `Error` when there is none, or when a file cannot be read or has no current
+ * cluster.
  */
 export const openAccess = (kubeconfigPath?: string): Access => {
   const files = kubeconfigPath ? [kubeconfigPath] : usersFiles();

@@ -8,7 +8,8 @@ import { type KubeRequest, openTransport, type Transport } from "./transport.ts"
 import { readWatch, type WatchEvent } from "./watch.ts";
 
 /**
- * One call. `method`: of HTTP, or WATCH. `resource`: e.g. `pods`, `browserpools/status`. `status`: of HTTP, 0 without an answer.
+ * One call. `method`: of HTTP, or WATCH. `resource`: e.g. `pods`, `browserpools/status`. `status`: of HTTP, 0 without
+ * an answer.
  */
 type KubeCall = { method: string; resource: string; status: number };
 
@@ -43,11 +44,13 @@ export type Kube = {
   /** Returns the object, or undefined when there is none. */
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
   /**
-   * All objects as they were at one moment. `limit`: returns no more than this many objects, the first by name. The deadline is that of
-   * each page of 500.
+   * All objects as they were at one moment. `limit`: returns no more than this many objects, the first by name. The
+   * deadline is that of each page of 500.
    */
   list<T extends KubeObject>(type: ResourceType<T>, selection?: Selection & { limit?: number }): Promise<ObjectList<T>>;
-  /** How many objects of a kind a namespace has, nearly, at the cost of one object. `namespace`: left out, all of them. */
+  /**
+   * How many objects of a kind a namespace has, nearly, at the cost of one object. `namespace`: left out, all of them.
+   */
   count<T extends KubeObject>(type: ResourceType<T>, namespace?: string): Promise<number>;
   create<T extends KubeObject>(type: ResourceType<T>, object: NoInfer<NewObject<T>>): Promise<T>;
   /** Writes the whole object; fails with `Conflict` when its `resourceVersion` is not the newest. */
@@ -56,7 +59,10 @@ export type Kube = {
     object: NoInfer<T>,
     options?: { subresource?: "status" },
   ): Promise<T>;
-  /** JSON merge patch; replaces lists whole. With `metadata.resourceVersion` in the patch, it fails on a concurrent change. */
+  /**
+   * JSON merge patch; replaces lists whole. With `metadata.resourceVersion` in the patch, it fails on a concurrent
+   * change.
+   */
   patch<T extends KubeObject>(
     type: ResourceType<T>,
     ref: Ref,
@@ -87,7 +93,8 @@ export type Kube = {
     body: object,
   ): Promise<void>;
   /**
-   * Events after `resourceVersion`, until the server or `signal` ends the stream; throws `Expired` when that version is too old.
+   * Events after `resourceVersion`, until the server or `signal` ends the stream; throws `Expired` when that version is
+   * too old.
    */
   watch<T extends KubeObject>(
     type: ResourceType<T>,

@@ -2,14 +2,14 @@
  * Expectations bridge the time between a write and the moment when the watch shows it: a controller that counted only
  * its cache would create the same missing pod again and again.
  *
- * The controller records a name *before* the call that creates the object. It removes the name when the watch shows the object
- * or the call fails. A call that is not answered has perhaps created it: the name stays until the controller has looked. A
- * name also expires, so an event that never comes can't block a controller for ever.
+ * The controller records a name *before* the call that creates the object. It removes the name when the watch shows the
+ * object or the call fails. A call that is not answered has perhaps created it: the name stays until the controller has
+ * looked. A name also expires, so an event that never comes can't block a controller for ever.
  */
 
 /**
- * An object that the watch has not shown after this time, ms, counts as lost. A shorter time risks a double start under a slow
- * watch, a longer one delays a replacement.
+ * An object that the watch has not shown after this time, ms, counts as lost. A shorter time risks a double start under
+ * a slow watch, a longer one delays a replacement.
  */
 const expiryMs = 60_000;
 

@@ -3,9 +3,9 @@ import type { Logger } from "../base/log.ts";
 import { doubling, retry } from "../base/retry.ts";
 
 /**
- * An error of the Kubernetes API. `reason` is the API's own (`NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Forbidden`, …),
- * or `Unreachable` when no answer came; `status` is the HTTP status, 0 without an answer. The message is the API's and names the
- * object and the field. Bodies and headers are never kept: they may contain secrets.
+ * An error of the Kubernetes API. `reason` is the API's own (`NotFound`, `Conflict`, `AlreadyExists`, `Invalid`,
+ * `Forbidden`, …), or `Unreachable` when no answer came; `status` is the HTTP status, 0 without an answer. The message
+ * is the API's and names the object and the field. Bodies and headers are never kept: they may contain secrets.
  */
 export class KubeError extends Error {
   override name = "KubeError";
@@ -37,8 +37,8 @@ const firstPauseMs = 200;
 const lastPauseMs = 5000;
 
 /**
- * Repeats `work` while the API server is away; throws its last error when `signal` is aborted, and at once an error that a
- * repetition does not cure. `work` must be safe to repeat.
+ * Repeats `work` while the API server is away; throws its last error when `signal` is aborted, and at once an error
+ * that a repetition does not cure. `work` must be safe to repeat.
  */
 export const whileUnreachable = <T>(
   work: () => Promise<T>,

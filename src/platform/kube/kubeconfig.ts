@@ -72,8 +72,8 @@ const plainOf = (cluster: z.infer<typeof Cluster>, user: z.infer<typeof User>, f
 };
 
 /**
- * What the current context of the file says; undefined when it says something else than values and files. Paths are relative to the file.
- * Throws an `Error` that names the file when it cannot be read or has no current cluster.
+ * What the current context of the file says; undefined when it says something else than values and files. Paths are
+ * relative to the file. Throws an `Error` that names the file when it cannot be read or has no current cluster.
  */
 export const readPlainKubeconfig = (path: string): PlainKubeconfig | undefined => {
   const { data: file } = File.safeParse(parse(readFileSync(path, "utf8")));

@@ -5,8 +5,9 @@
  *   leading ──(renewed every `renewMs`)──► leading
  *   leading ──(not renewed within `renewDeadlineMs`, another holder, or its work has ended)──► work aborted, then waiting
  *
- * A leader stops its work *before* another replica may take over: the deadline is shorter than the duration. A replica never
- * compares its clock with that of another machine; it only checks whether the lease has changed since it last read it.
+ * A leader stops its work *before* another replica may take over: the deadline is shorter than the duration. A replica
+ * never compares its clock with that of another machine; it only checks whether the lease has changed since it last
+ * read it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/log.ts";
@@ -38,8 +39,8 @@ export type Lead = {
   /** Aborted when this replica stops leading. */
   signal: AbortSignal;
   /**
-   * Throws when this replica does not lead (any more). Call it before every write. It reads the clock itself: when a process was
-   * frozen for longer than its lease, its code may run on before its timers fire.
+   * Throws when this replica does not lead (any more). Call it before every write. It reads the clock itself: when a
+   * process was frozen for longer than its lease, its code may run on before its timers fire.
    */
   check(): void;
 };
@@ -101,7 +102,10 @@ export const startLeaderElection = (options: LeaderElectionOptions): LeaderElect
     }
     return performance.now() - observed.atMs > timing.durationMs;
   };
-  /** Claims or renews the lease; returns whose it is then. `unknown`: another replica was faster, or the API did not answer. */
+  /**
+   * Claims or renews the lease; returns whose it is then. `unknown`: another replica was faster, or the API did not
+   * answer.
+   */
   const tryClaim = async (): Promise<"ours" | "another's" | "unknown"> => {
     try {
       const known = await kube.get(leases, ref);

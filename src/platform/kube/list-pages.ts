@@ -1,6 +1,6 @@
 /**
- * Lists page by page: the API server and this process hold one page at a time, and each page has a deadline of its own, so that a list has
- * no size at which it fails. All pages show the objects as they were when the first was made.
+ * Lists page by page: the API server and this process hold one page at a time, and each page has a deadline of its own,
+ * so that a list has no size at which it fails. All pages show the objects as they were when the first was made.
  */
 import { z } from "zod";
 import type { Calls } from "./calls.ts";
@@ -52,8 +52,8 @@ const listOnce = async <T extends KubeObject>(
 };
 
 /**
- * How many objects of a kind a namespace has, or all namespaces have, by one object and what the API server says of the rest. While objects come and go it can be a
- * few too many or too few.
+ * How many objects of a kind a namespace has, or all namespaces have, by one object and what the API server says of the
+ * rest. While objects come and go it can be a few too many or too few.
  */
 export const countObjects = async <T extends KubeObject>(
   type: ResourceType<T>,
@@ -65,7 +65,10 @@ export const countObjects = async <T extends KubeObject>(
   return (page.items?.length ?? 0) + (page.metadata.remainingItemCount ?? 0);
 };
 
-/** `limit`: no more than this many objects, the first by name. Throws a `KubeError`; nothing of a list that fails is returned. */
+/**
+ * `limit`: no more than this many objects, the first by name. Throws a `KubeError`; nothing of a list that fails is
+ * returned.
+ */
 export const listPages = async <T extends KubeObject>(
   type: ResourceType<T>,
   selection: Selection & { limit?: number },

@@ -11,8 +11,9 @@ import type {
 import { KubeError } from "./kube-error.ts";
 import { type ResourceType, typeMeta } from "./resource-type.ts";
 
-// The door through which objects come in from the API server. The server has checked them against their kind's schema. Caches,
-// owner references and keys in Redis go by the uid: an empty one would be a key that all objects share, so it stops here.
+// The door through which objects come in from the API server. The server has checked them against their kind's schema.
+// Caches, owner references and keys in Redis go by the uid: an empty one would be a key that all objects share, so it
+// stops here.
 
 type Fields = { name?: unknown; namespace?: unknown; uid?: unknown; resourceVersion?: unknown };
 
@@ -32,7 +33,10 @@ const isStored = <T extends KubeObject>(type: ResourceType<T>, value: unknown): 
 /** An answer that no Kubernetes API gives. A repetition would not help, so it counts as no outage. */
 export const malformed = (what: string): KubeError => new KubeError("Malformed", 200, `the Kubernetes API ${what}`);
 
-/** `value`, out of an answer, as an object of `type`. Throws a `KubeError` when it has no name, uid, version or namespace. */
+/**
+ * `value`, out of an answer, as an object of `type`. Throws a `KubeError` when it has no name, uid, version or
+ * namespace.
+ */
 export const storedObject = <T extends KubeObject>(type: ResourceType<T>, value: unknown): T => {
   if (isStored(type, value)) return value;
   const metadata = metadataOf(value);

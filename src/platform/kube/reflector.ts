@@ -6,9 +6,9 @@
  *    │         └── any failure: retry after a back-off, from the last version
  *    └──────────── 410 Expired: the version is too old, so list again
  *
- * Rules: only `stop` ends a reflector, a failure never does. A list replaces the copy, so objects that are missing from it are
- * reported as DELETED. An older version never replaces a newer one, nor brings back what is gone, so `put` with the answer to an own
- * write is safe. An object that was made anew under its name is reported as DELETED and ADDED.
+ * Rules: only `stop` ends a reflector, a failure never does. A list replaces the copy, so objects that are missing from
+ * it are reported as DELETED. An older version never replaces a newer one, nor brings back what is gone, so `put` with
+ * the answer to an own write is safe. An object that was made anew under its name is reported as DELETED and ADDED.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/log.ts";
@@ -47,7 +47,9 @@ const lastRetryMs = 5000;
 const isOlder = (a: KubeObject, b: KubeObject): boolean =>
   Number(a.metadata.resourceVersion) < Number(b.metadata.resourceVersion);
 
-/** Of so many objects that are gone it is remembered since which version: answers to own writes come late by a moment. */
+/**
+ * Of so many objects that are gone it is remembered since which version: answers to own writes come late by a moment.
+ */
 const maxGone = 1000;
 
 /** Starts a list and a watch, which retry for ever until `stop`. Reads before `synced` find an incomplete copy. */
@@ -87,7 +89,8 @@ export const startReflector = <T extends KubeObject>(options: ReflectorOptions<T
     const isAnew = before !== undefined && before.metadata.uid !== object.metadata.uid;
     if (isAnew) forget(before, before.metadata.resourceVersion);
     const known = isAnew ? undefined : before;
-    // managedFields are half of an object's size, and nothing here reads them. `delete` would leave a dictionary, of twice the size.
+    // managedFields are half of an object's size, and nothing here reads them. `delete` would leave a dictionary, of
+    // twice the size.
     const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & { managedFields?: unknown };
     const slim = { ...object, metadata };
     objects.set(key, keep(slim));

@@ -85,8 +85,8 @@ export const typeMeta = (type: ResourceType<KubeObject>): { apiVersion: string; 
 });
 
 /**
- * The resource in an API path: the plural, with `/<subresource>` if the path has one, as in `browserpools/status`. For a path
- * without a resource it is the first segment, as in `readyz`; for API discovery it is `discovery`.
+ * The resource in an API path: the plural, with `/<subresource>` if the path has one, as in `browserpools/status`. For
+ * a path without a resource it is the first segment, as in `readyz`; for API discovery it is `discovery`.
  */
 export const resourceOf = (path: string): string => {
   const [root = "", ...parts] = path.slice(1).split("/");
@@ -112,7 +112,10 @@ export const pathOf = (type: ResourceType<KubeObject>, ref: Partial<Ref>, subres
 
 /** Finds the resource type of an object that was read from a file, by API discovery. */
 export type ResourceTypes = {
-  /** Asks the API server once for each kind. Throws a `KubeError`, or an `Error` for a kind that the server does not have. */
+  /**
+   * Asks the API server once for each kind. Throws a `KubeError`, or an `Error` for a kind that the server does not
+   * have.
+   */
   of(object: Pick<KubeObject, "apiVersion" | "kind">): Promise<ResourceType<KubeObject>>;
 };
 

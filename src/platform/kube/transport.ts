@@ -27,8 +27,8 @@ const queryString = (query: KubeRequest["query"]): string => {
 };
 
 /**
- * `kubeconfigPath`: see `openAccess`; it is read at once, and an error in it is thrown. client-node's generated client is not used: it opens a
- * new connection pool for every call, and its errors contain whole responses.
+ * `kubeconfigPath`: see `openAccess`; it is read at once, and an error in it is thrown. client-node's generated client
+ * is not used: it opens a new connection pool for every call, and its errors contain whole responses.
  */
 export const openTransport = (kubeconfigPath?: string): Transport => {
   const access = openAccess(kubeconfigPath);
@@ -53,7 +53,8 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
           },
           ...(body && { body: JSON.stringify(body) }),
           ...(dispatcher && { dispatcher }),
-          // By default undici closes the connection after a DELETE with a body, as some servers do not read it; the API server does.
+          // By default undici closes the connection after a DELETE with a body, as some servers do not read it; the API
+          // server does.
           reset: false,
           signal,
           headersTimeout: 0,

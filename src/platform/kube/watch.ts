@@ -5,7 +5,9 @@ import { type KubeObject, malformed, storedObject } from "./objects.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type { KubeResponse } from "./transport.ts";
 
-/** One event of a watch. A `BOOKMARK` carries only a newer `resourceVersion`, from which the next watch can continue. */
+/**
+ * One event of a watch. A `BOOKMARK` carries only a newer `resourceVersion`, from which the next watch can continue.
+ */
 export type WatchEvent<T> =
   | { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }
   | { type: "BOOKMARK"; object: z.infer<typeof Bookmark> };
@@ -16,8 +18,8 @@ const Bookmark = z.object({ metadata: z.object({ resourceVersion: z.string() }) 
 const serverTimeoutSeconds = 80;
 
 /**
- * A stream without a line for this time, ms, counts as dead: the server ends a live stream sooner. Bookmarks can't show that a
- * stream is alive, since a kind without events gets none.
+ * A stream without a line for this time, ms, counts as dead: the server ends a live stream sooner. Bookmarks can't show
+ * that a stream is alive, since a kind without events gets none.
  */
 const silenceLimitMs = 100_000;
 
@@ -44,7 +46,10 @@ const eventOf = <T extends KubeObject>(type: ResourceType<T>, line: string): Wat
   }
 };
 
-/** Reads one watch stream, line by line. Throws a `KubeError`: `Expired` (list again), or the error that ended the stream. */
+/**
+ * Reads one watch stream, line by line. Throws a `KubeError`: `Expired` (list again), or the error that ended the
+ * stream.
+ */
 export async function* readWatch<T extends KubeObject>(
   type: ResourceType<T>,
   open: OpenWatch,
@@ -56,7 +61,8 @@ export async function* readWatch<T extends KubeObject>(
   try {
     const response = await open(query, AbortSignal.any([signal, silence.signal]));
     const lines = createInterface({ input: response.body, crlfDelay: Number.POSITIVE_INFINITY });
-    // When the consumer stops reading, the abort below makes the body fail; without a listener, that error would end the process.
+    // When the consumer stops reading, the abort below makes the body fail; without a listener, that error would end
+    // the process.
     lines.on("error", () => undefined);
     for await (const line of lines) {
       timer.refresh();

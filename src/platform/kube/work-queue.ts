@@ -5,17 +5,20 @@
  *                 ▲                       │ added meanwhile: back to waiting, once
  *                 └── delayed: `delayMs`, `requeueAfterMs`, or the back-off of a key whose work threw
  *
- * The queue never works on one key twice at the same time. Of several delays for a key, the earliest end counts; a success clears
- * its back-off. `addBatched` is independent of that: it adds the key after its whole delay, even if the key was worked on meanwhile.
- * Requests during that delay add the key once more, two delays later: a single change is handled soon, and a stream of changes
- * costs little.
+ * The queue never works on one key twice at the same time. Of several delays for a key, the earliest end counts; a
+ * success clears its back-off. `addBatched` is independent of that: it adds the key after its whole delay, even if the
+ * key was worked on meanwhile. Requests during that delay add the key once more, two delays later: a single change is
+ * handled soon, and a stream of changes costs little.
  *
- * A queue may have lanes, each with its own number of keys that are worked on at the same time: slow work of one kind delays none of
- * another kind. Within a lane keys are taken in the order in which they came.
+ * A queue may have lanes, each with its own number of keys that are worked on at the same time: slow work of one kind
+ * delays none of another kind. Within a lane keys are taken in the order in which they came.
  */
 import type { Logger } from "../base/log.ts";
 
-/** `limits`: keys worked on at the same time, by lane. `of`: the lane of a key now; asked each time that the key is added. */
+/**
+ * `limits`: keys worked on at the same time, by lane. `of`: the lane of a key now; asked each time that the key is
+ * added.
+ */
 type Lanes<Lane extends string = string> = { limits: Readonly<Record<Lane, number>>; of(key: string): Lane };
 
 type Taken = { key: string; leave(): void };
@@ -76,8 +79,9 @@ export type Work = (key: string, signal: AbortSignal) => Promise<Requeue | undef
 export type WorkQueue = {
   add(key: string, delayMs?: number): void;
   /**
-   * Adds the key once for many requests: at least one whole delay after each request, and at most three delays after it. So a
-   * change that follows a request within the delay needs none of its own (core/leases/scripts/includes/notify.lua).
+   * Adds the key once for many requests: at least one whole delay after each request, and at most three delays after
+   * it. So a change that follows a request within the delay needs none of its own
+   * (core/leases/scripts/includes/notify.lua).
    */
   addBatched(key: string, delayMs: number): void;
   /** Takes no more keys, aborts the signal of running work, and resolves when that work has ended. */

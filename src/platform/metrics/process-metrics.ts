@@ -10,8 +10,8 @@ type KubeCall = { method: string; resource: string; status: number };
 export type ProcessMetrics = ReturnType<typeof createProcessMetrics>;
 
 /**
- * The metrics that every command has, and the registry of its process. Each scrape calls `partsUp`, so that must answer within a
- * second or so.
+ * The metrics that every command has, and the registry of its process. Each scrape calls `partsUp`, so that must answer
+ * within a second or so.
  */
 export const createProcessMetrics = (partsUp: () => Promise<Record<Part, boolean>>) => {
   const registry = new Registry();

@@ -18,7 +18,8 @@ const whenOpen = async (
   signal: AbortSignal | undefined,
 ): Promise<Socket> => {
   const late = AbortSignal.timeout(connectMs);
-  // A TLS socket that has refused a certificate may fail once more, when its caller has left. An open one has an owner who listens.
+  // A TLS socket that has refused a certificate may fail once more, when its caller has left. An open one has an owner
+  // who listens.
   socket.on("error", () => undefined);
   try {
     await once(socket, event, { signal: signal ? AbortSignal.any([late, signal]) : late });
@@ -41,7 +42,10 @@ export const dial = (address: string, port: number, signal?: AbortSignal): Promi
 export const trusting = (caBundle: string | undefined): SecureContext | undefined =>
   caBundle === undefined ? undefined : createSecureContext({ ca: [...getCACertificates(), caBundle] });
 
-/** Opens a TLS connection to an address, whose certificate must be that of `host`. `trusted`: left out, the public authorities. */
+/**
+ * Opens a TLS connection to an address, whose certificate must be that of `host`. `trusted`: left out, the public
+ * authorities.
+ */
 export const dialTls = async (
   { address, host, port }: { address: string; host: string; port: number },
   trusted: SecureContext | undefined,
@@ -61,8 +65,8 @@ export const dialTls = async (
 };
 
 /**
- * Opens a connection to one of these addresses: each is tried when those before it have failed or are slow, and the first that answers
- * wins. Rejects with the error of the first address when none does.
+ * Opens a connection to one of these addresses: each is tried when those before it have failed or are slow, and the
+ * first that answers wins. Rejects with the error of the first address when none does.
  */
 export const dialFirst = async (
   addresses: string[],

@@ -28,9 +28,10 @@ const saysNone = (answer: PromiseSettledResult<unknown>): boolean =>
   answer.status === "rejected" && noSuchName.has((answer.reason as NodeJS.ErrnoException).code ?? "");
 
 /**
- * Resolves names by DNS, by the machine's servers unless `servers` are given (`address` or `address:port`). The system's own function
- * would occupy one of few threads for each name that does not answer, and files wait for these threads too. A name is asked for as it
- * stands, and then, if the servers know none, in the search domains. Answers are not kept: the servers do that.
+ * Resolves names by DNS, by the machine's servers unless `servers` are given (`address` or `address:port`). The
+ * system's own function would occupy one of few threads for each name that does not answer, and files wait for these
+ * threads too. A name is asked for as it stands, and then, if the servers know none, in the search domains. Answers are
+ * not kept: the servers do that.
  */
 export const createResolveName = (servers?: string[]): ResolveName => {
   const resolver = new Resolver({ timeout: tryMs, tries });

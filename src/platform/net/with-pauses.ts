@@ -17,8 +17,8 @@ const orPause = async <T>(item: Promise<T>, afterMs: number, signal: AbortSignal
 };
 
 /**
- * The items of `source`, and a `pause` after each `everyMs` without one, so that a stream can show that it lives. Throws the reason of
- * `signal` when that is aborted, also while the source waits: it then ends by itself.
+ * The items of `source`, and a `pause` after each `everyMs` without one, so that a stream can show that it lives.
+ * Throws the reason of `signal` when that is aborted, also while the source waits: it then ends by itself.
  */
 export const withPauses = async function* <T>(
   source: AsyncIterable<T>,

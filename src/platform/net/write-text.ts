@@ -7,9 +7,9 @@ export class ReaderStalled extends Error {
 }
 
 /**
- * Writes text that comes bit by bit, and asks for no more than the reader takes: what waits in memory is one item and the stream's own
- * buffer. Throws a `ReaderStalled` when nothing was taken for `stalledMs`, the reason of `signal`, or what the source throws. The
- * stream stays open.
+ * Writes text that comes bit by bit, and asks for no more than the reader takes: what waits in memory is one item and
+ * the stream's own buffer. Throws a `ReaderStalled` when nothing was taken for `stalledMs`, the reason of `signal`, or
+ * what the source throws. The stream stays open.
  */
 export const writeText = async (
   stream: Writable,

@@ -1,11 +1,11 @@
 /**
- * A child of local mode: starts a long-running program in a process group of its own, so that a terminal's Ctrl-C reaches only
- * this process, which then ends the child in order. Every living child is in the process register, in case this process is
- * killed before it can end its children.
+ * A child of local mode: starts a long-running program in a process group of its own, so that a terminal's Ctrl-C
+ * reaches only this process, which then ends the child in order. Every living child is in the process register, in case
+ * this process is killed before it can end its children.
  *
- * supervised-child.ts adds readiness and restarts. group-process.ts serves the agent and differs: it reads the program's output
- * through pipes, keeps no log, and ends the group when the agent says so. Here the output goes to a log file, and the group
- * ends with its leader. Both record groups with process-groups.ts.
+ * supervised-child.ts adds readiness and restarts. group-process.ts serves the agent and differs: it reads the
+ * program's output through pipes, keeps no log, and ends the group when the agent says so. Here the output goes to a
+ * log file, and the group ends with its leader. Both record groups with process-groups.ts.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -41,8 +41,8 @@ export type Child = {
   /** Resolves when the process and every other member of its group have ended. Never rejects. */
   ended: Promise<ChildEnd>;
   /**
-   * Sends `signal` (default SIGTERM) to the process, and SIGKILL to its group after `graceMs`. Resolves when the process has
-   * ended. A later call can only shorten the grace.
+   * Sends `signal` (default SIGTERM) to the process, and SIGKILL to its group after `graceMs`. Resolves when the
+   * process has ended. A later call can only shorten the grace.
    */
   stop(graceMs: number, signal?: "SIGTERM" | "SIGINT"): Promise<ChildEnd>;
 };
@@ -59,8 +59,8 @@ const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null): number 
 type Spawned = { child: ChildProcess; pid: number; exited: Promise<number> };
 
 /**
- * Resolves with the exit code when no process of the group runs any more. Call it before the first await: a program may end
- * at once.
+ * Resolves with the exit code when no process of the group runs any more. Call it before the first await: a program may
+ * end at once.
  */
 const watchExit = (child: ChildProcess): Promise<number> =>
   new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * A program of the agent, Chromium or Xvfb, as the leader of a process group of its own. A line of its output says that it is
- * up and under which address, so the agent reads that output through a pipe. It drops what follows, if nobody wants it. Nothing restarts it: an
- * agent ends with its browser.
+ * A program of the agent, Chromium or Xvfb, as the leader of a process group of its own. A line of its output says that
+ * it is up and under which address, so the agent reads that output through a pipe. It drops what follows, if nobody
+ * wants it. Nothing restarts it: an agent ends with its browser.
  *
  * child-process.ts, for local mode, differs: it writes the output to a log file, and supervised-child.ts finds out by a
  * question to the program whether it is up.
@@ -15,8 +15,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { endGroup, groupGone, recordProcessGroup } from "./process-groups.ts";
 
 /**
- * Calls `onLine` for each line of a stream, until the returned function is called: then it runs dry unread. What is beyond `maxChars` of a
- * line is dropped, so that a program which never ends its line fills no memory.
+ * Calls `onLine` for each line of a stream, until the returned function is called: then it runs dry unread. What is
+ * beyond `maxChars` of a line is dropped, so that a program which never ends its line fills no memory.
  */
 export const eachLine = (stream: Readable, maxChars: number, onLine: (line: string) => void): (() => void) => {
   const decoder = new StringDecoder("utf8");
@@ -85,7 +85,9 @@ export type GroupProcess = {
   hasSucceeded(): boolean;
   /** Waits until the group has no members, without a signal to them; false when it still has some after `waitMs`. */
   isEmpty(waitMs: number): Promise<boolean>;
-  /** Ends the whole group: SIGTERM, then SIGKILL after `graceMs`. Also right when the leader is gone and others remain. */
+  /**
+   * Ends the whole group: SIGTERM, then SIGKILL after `graceMs`. Also right when the leader is gone and others remain.
+   */
   end(graceMs: number): Promise<void>;
 };
 
@@ -99,7 +101,9 @@ const exitOf = (child: ChildProcess, name: string): Promise<string> =>
 
 type Reading = { pattern: RegExp; tail: string[]; onLine?: ((line: string) => void) | undefined };
 
-/** Reads lines until one matches, and keeps the last ones in `tail`. `onLine` gets all others, also those that follow. */
+/**
+ * Reads lines until one matches, and keeps the last ones in `tail`. `onLine` gets all others, also those that follow.
+ */
 const firstMatch = (stream: Readable, { pattern, tail, onLine }: Reading): Promise<string> =>
   new Promise((resolve) => {
     let isFound = false;

@@ -36,8 +36,8 @@ export const readLogTail = async (path: string): Promise<string> => {
 };
 
 /**
- * Cuts a log that has become too long and keeps its end. The program may go on writing: it has the file open for appending,
- * so its next line follows the kept part. A line that is written during the cut is lost.
+ * Cuts a log that has become too long and keeps its end. The program may go on writing: it has the file open for
+ * appending, so its next line follows the kept part. A line that is written during the cut is lost.
  */
 export const cutLog = async (path: string): Promise<void> => {
   const { size } = await stat(path);

@@ -1,6 +1,7 @@
 /**
- * Ends processes that are in no known group: they left it, for example by setsid(2), or whoever started them was killed before it
- * could record them. They are found by a variable, which every descendant inherits: a random mark, or a home below a folder.
+ * Ends processes that are in no known group: they left it, for example by setsid(2), or whoever started them was killed
+ * before it could record them. They are found by a variable, which every descendant inherits: a random mark, or a home
+ * below a folder.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -54,8 +55,9 @@ export const endMarked = async (mark: string, killedGroups: number[]): Promise<v
 };
 
 /**
- * Ends the groups of all processes whose home is below this folder, until there are none. Whole groups, because a Chromium's children
- * write over their environment. Rejects after so many rounds that something else must be starting them.
+ * Ends the groups of all processes whose home is below this folder, until there are none. Whole groups, because a
+ * Chromium's children write over their environment. Rejects after so many rounds that something else must be starting
+ * them.
  */
 export const endAtHomeIn = async (folder: string): Promise<void> => {
   for (let round = 0; round < maxRounds; round += 1) {

@@ -1,9 +1,9 @@
 /**
- * Records process groups in a file, so that they can be ended even after the process that started them was killed. The agent
- * records Chromium and Xvfb, local mode each of its children. Everything that they start stays in their group.
+ * Records process groups in a file, so that they can be ended even after the process that started them was killed. The
+ * agent records Chromium and Xvfb, local mode each of its children. Everything that they start stays in their group.
  *
- * Format: one line a group, `<pgid> <starttime>`. The start time is field 22 of /proc/<pgid>/stat (clock ticks since boot); it
- * distinguishes the leader from a later process with the same number.
+ * Format: one line a group, `<pgid> <starttime>`. The start time is field 22 of /proc/<pgid>/stat (clock ticks since
+ * boot); it distinguishes the leader from a later process with the same number.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,8 +17,8 @@ const goneAfterKillMs = 2000;
 type Stat = { state: string; group: number; startTime: string };
 
 /**
- * Parses /proc/<pid>/stat; undefined when there is no such process. The name in parentheses may hold spaces and parentheses. Not
- * asynchronous: one file takes 10 µs to read.
+ * Parses /proc/<pid>/stat; undefined when there is no such process. The name in parentheses may hold spaces and
+ * parentheses. Not asynchronous: one file takes 10 µs to read.
  */
 export const readStat = (pid: number | string): Stat | undefined => {
   try {
@@ -47,7 +47,9 @@ export const signalGroup = (pgid: number, signal: NodeJS.Signals | 0): boolean =
   }
 };
 
-/** Whether a member of the group still runs. Zombies don't count: they wait for a parent that may never collect them. */
+/**
+ * Whether a member of the group still runs. Zombies don't count: they wait for a parent that may never collect them.
+ */
 const groupRuns = (pgid: number): boolean =>
   signalGroup(pgid, 0) &&
   readdirSync("/proc").some((name) => {
@@ -66,9 +68,9 @@ export const groupGone = async (pgid: number, waitMs: number): Promise<boolean> 
 };
 
 /**
- * Ends a group: SIGTERM, then SIGKILL for the members that remain, once the group seems to be gone or after `graceMs` (0: SIGKILL
- * at once). Reading all processes takes time: a member can start another one and end meanwhile, and the reader sees neither. The
- * kernel signals a group as a whole, so SIGKILL misses none.
+ * Ends a group: SIGTERM, then SIGKILL for the members that remain, once the group seems to be gone or after `graceMs`
+ * (0: SIGKILL at once). Reading all processes takes time: a member can start another one and end meanwhile, and the
+ * reader sees neither. The kernel signals a group as a whole, so SIGKILL misses none.
  */
 export const endGroup = async (pgid: number, graceMs: number): Promise<void> => {
   if (graceMs > 0 && signalGroup(pgid, "SIGTERM")) await groupGone(pgid, graceMs);
@@ -80,7 +82,8 @@ const killRecorded = async (line: string): Promise<void> => {
   // kill(2) takes -1 for every process.
   if (pgid === undefined || pgid === "1") return;
   const leader = readStat(pgid);
-  // The kernel gives no process the number of a group that still has members, so another start time means that ours has ended.
+  // The kernel gives no process the number of a group that still has members, so another start time means that ours has
+  // ended.
   if (leader && leader.startTime !== startTime) return;
   await endGroup(Number(pgid), 0);
 };
@@ -92,9 +95,9 @@ export const killRecordedGroups = async (file: string): Promise<void> => {
   await rm(file, { force: true });
 };
 
-// The process register: one file for every living child in `<data dir>/run`, so that the next start can end the processes
-// that a killed run left behind. Id and start time together identify a process, because the kernel reuses ids; its name never
-// does.
+// The process register: one file for every living child in `<data dir>/run`, so that the next start can end the
+// processes that a killed run left behind. Id and start time together identify a process, because the kernel reuses
+// ids; its name never does.
 
 const folderOf = (dataDir: string): string => join(dataDir, "run");
 const suffix = ".process";

@@ -1,6 +1,6 @@
 /**
- * Keeps a program running as long as this process runs: starts it with child-process.ts, asks whether it is ready, and starts it
- * again when it ends.
+ * Keeps a program running as long as this process runs: starts it with child-process.ts, asks whether it is ready, and
+ * starts it again when it ends.
  *
  *   starting ──(ready)──► running ──(ends by itself)──► waiting ──► running …
  *      │ ends, or not ready in time                        │
@@ -8,8 +8,8 @@
  *   StartError                                             ▼
  *                                                        stopped
  *
- * The first start must succeed. When the program ends later, the same command is started again: first at once, then after a
- * wait that doubles from 1 s to 30 s. The wait is 0 again after the program has run for a minute.
+ * The first start must succeed. When the program ends later, the same command is started again: first at once, then
+ * after a wait that doubles from 1 s to 30 s. The wait is 0 again after the program has run for a minute.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/log.ts";

@@ -17,8 +17,9 @@ const unknownServer = (why: string): Error =>
   );
 
 /**
- * Checks every server once, at start. Throws when one is too old, or does not tell its run, without which nobody notices that another
- * server answers. Warns when one evicts keys as its memory fills, because leases would vanish, and when one is away.
+ * Checks every server once, at start. Throws when one is too old, or does not tell its run, without which nobody
+ * notices that another server answers. Warns when one evicts keys as its memory fills, because leases would vanish, and
+ * when one is away.
  */
 export const checkRedis = async (redis: RedisConnection, log: Logger): Promise<void> => {
   for (const server of mastersOf(redis)) {

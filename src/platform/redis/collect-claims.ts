@@ -1,7 +1,7 @@
 /**
- * Which API replica collects what from which agent: the events of a session, or a recording. A claim holds as long as its replica is heard
- * of; then any other takes it over. Two replicas may collect the same for a moment: then each event is kept once (telemetry-store.ts), and
- * each part of a recording is written twice.
+ * Which API replica collects what from which agent: the events of a session, or a recording. A claim holds as long as
+ * its replica is heard of; then any other takes it over. Two replicas may collect the same for a moment: then each
+ * event is kept once (telemetry-store.ts), and each part of a recording is written twice.
  */
 import type { RedisConnection } from "./connection.ts";
 import { type CollectedKind, claimsKey, collectorsKey } from "./keys.ts";
@@ -21,7 +21,10 @@ export type CollectClaims = {
   isClaimed(session: string): Promise<boolean>;
   /** Any other replica may collect the session. */
   offer(collected: Collected): Promise<void>;
-  /** Tells that this replica lives. Returns sessions whose replica is gone, which it collects from now on: `most` at most. */
+  /**
+   * Tells that this replica lives. Returns sessions whose replica is gone, which it collects from now on: `most` at
+   * most.
+   */
   takeOver(most: number): Promise<Collected[]>;
   /** Returns the sessions of these, which this replica collects, that another one collects by now. */
   confirm(collected: readonly Collected[]): Promise<string[]>;

@@ -7,8 +7,8 @@ import type { Logger } from "../base/log.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis-url.ts";
 
 /**
- * The client hears a socket's first error only, and it opens some sockets that nobody else sees. A TLS socket that has refused a
- * certificate may fail once more, with an error that would end the process.
+ * The client hears a socket's first error only, and it opens some sockets that nobody else sees. A TLS socket that has
+ * refused a certificate may fail once more, with an error that would end the process.
  */
 subscribe("net.client.socket", (message) => {
   const { socket } = message as { socket: Socket };
@@ -22,24 +22,36 @@ export type RedisConnection = Redis | Cluster;
 const commandTimeoutMs = 1500;
 const connectTimeoutMs = 1500;
 
-/** A connection without any answer for this long, ms, is closed and made again: its route to the server may be dead for good. */
+/**
+ * A connection without any answer for this long, ms, is closed and made again: its route to the server may be dead for
+ * good.
+ */
 const silenceMs = 2000;
 
-/** A connection that owes no answer, such as a subscription, is probed by TCP after this, ms, and closed ten seconds later. */
+/**
+ * A connection that owes no answer, such as a subscription, is probed by TCP after this, ms, and closed ten seconds
+ * later.
+ */
 const keepAliveMs = 10_000;
 
 /** How often the map of a cluster's slots is read, ms; it is also read when a node redirects a command. */
 const slotsRefreshMs = 5000;
 
-/** Time between attempts to connect again, ms: short after a brief break, 1 s at most, so that attempts never pile up. */
+/**
+ * Time between attempts to connect again, ms: short after a brief break, 1 s at most, so that attempts never pile up.
+ */
 const retryDelayMs = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 10), 1000);
 
-/** True when the master became a replica: the client then connects again, to the new master, and does not resend the command. */
+/**
+ * True when the master became a replica: the client then connects again, to the new master, and does not resend the
+ * command.
+ */
 const isDemoted = (error: Error): boolean => error.message.startsWith("READONLY");
 
 /**
- * The client neither queues commands while disconnected nor resends them, so a command runs at most once and an outage is an
- * error at once. Callers may repeat a script because scripts are idempotent. The owner of a subscription renews it.
+ * The client neither queues commands while disconnected nor resends them, so a command runs at most once and an outage
+ * is an error at once. Callers may repeat a script because scripts are idempotent. The owner of a subscription renews
+ * it.
  */
 const nodeOptions = ({ login, isTls }: RedisAddress) =>
   ({
@@ -91,8 +103,9 @@ const clusterOptions = (address: RedisAddress) =>
   }) satisfies ClusterOptions;
 
 /**
- * The client connects to a node when the first command needs it. Commands wait for that connection until their time-out. When
- * the whole cluster is away the client would let them wait without a time-out, so this class rejects them.
+ * The client connects to a node when the first command needs it. Commands wait for that connection until their
+ * time-out. When the whole cluster is away the client would let them wait without a time-out, so this class rejects
+ * them.
  */
 class CommandCluster extends Cluster {
   override sendCommand(...[command, ...rest]: Parameters<Cluster["sendCommand"]>): unknown {
@@ -104,8 +117,8 @@ class CommandCluster extends Cluster {
 }
 
 /**
- * A message about a failover that comes while the client asks a Sentinel for the master ends the client for good: it takes its own
- * break-off for the wish of its owner. This class begins anew unless its owner has closed it.
+ * A message about a failover that comes while the client asks a Sentinel for the master ends the client for good: it
+ * takes its own break-off for the wish of its owner. This class begins anew unless its owner has closed it.
  */
 class SentinelRedis extends Redis {
   #isClosed = false;
@@ -132,8 +145,8 @@ const connect = (address: RedisAddress): RedisConnection => {
 };
 
 /**
- * Connects in the background. `url` may hold a password and is never logged; throws for a malformed one. Subscriptions need a
- * connection of their own, and their owner renews them at each "ready" (and "subscribersReady" of a cluster).
+ * Connects in the background. `url` may hold a password and is never logged; throws for a malformed one. Subscriptions
+ * need a connection of their own, and their owner renews them at each "ready" (and "subscribersReady" of a cluster).
  */
 export const connectRedis = (url: string, log: Logger): RedisConnection => {
   const redis = connect(parseRedisUrl(url));
@@ -149,7 +162,9 @@ export const connectRedis = (url: string, log: Logger): RedisConnection => {
   return redis;
 };
 
-/** Resolves when the connection is ready; rejects after `timeoutMs`, or when `signal` is aborted, naming the last error. */
+/**
+ * Resolves when the connection is ready; rejects after `timeoutMs`, or when `signal` is aborted, naming the last error.
+ */
 export const whenReady = async (redis: RedisConnection, timeoutMs: number, signal?: AbortSignal): Promise<void> => {
   if (redis.status === "ready") return;
   const ready = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
 import type { RedisConnection } from "./connection.ts";
 
 /**
- * Calls `onMessage` for every message of a channel, again after each reconnect; what is sent while the connection is down is lost.
- * `subscriber`: a connection for subscriptions.
+ * Calls `onMessage` for every message of a channel, again after each reconnect; what is sent while the connection is
+ * down is lost. `subscriber`: a connection for subscriptions.
  */
 export const followChannel = async (
   subscriber: RedisConnection,

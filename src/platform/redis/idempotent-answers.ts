@@ -5,14 +5,16 @@
  *                      │  ▲ renewed while the request runs; expires soon when its replica dies
  *                      └──forget──► (none)   a retry may get another answer: this was a server error, or the caller hung up
  *
- * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it (core/http/idempotent-answer.ts).
+ * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it
+ * (core/http/idempotent-answer.ts).
  *
- * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another run has
- * begun since, this run leaves the other run's mark alone.
+ * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another
+ * run has begun since, this run leaves the other run's mark alone.
  *
- * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out. Each run charges its
- * bytes to its holders, the API key and the project, which may each hold so many. A run reserves room for an usual answer before
- * it begins, so that answer is kept for the whole day; when a larger one has no room, it is as one that is too large.
+ * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out. Each run
+ * charges its bytes to its holders, the API key and the project, which may each hold so many. A run reserves room for
+ * an usual answer before it begins, so that answer is kept for the whole day; when a larger one has no room, it is as
+ * one that is too large.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -73,7 +75,10 @@ export type IdempotentAnswers = {
   ): Promise<void>;
   /** `holders`: those with room reserved; they get it back. */
   forget(digest: string, mark: string, holders?: readonly AnswerHolder[]): Promise<void>;
-  /** Resolves when no `finish` and no `forget` is under way: callers don't wait for them, a process that stops does. Never rejects. */
+  /**
+   * Resolves when no `finish` and no `forget` is under way: callers don't wait for them, a process that stops does.
+   * Never rejects.
+   */
   settled(): Promise<void>;
 };
 
@@ -101,7 +106,10 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
     const argv = [bytes, mostBytes, keptSeconds / 3600];
     return (await retryBriefly(() => orUnavailable(runScript(redis, chargeBytes, [keptBytesKey(id)], argv)))) === 1;
   };
-  /** Charges all holders or none. They may be on different servers of a Redis Cluster, so each takes a script of its own. */
+  /**
+   * Charges all holders or none. They may be on different servers of a Redis Cluster, so each takes a script of its
+   * own.
+   */
   const charge = async (holders: readonly AnswerHolder[], bytes: number): Promise<boolean> => {
     const results = await Promise.all(
       holders.map(async (holder) => ({ holder, isIn: await chargeOne(holder, bytes) })),

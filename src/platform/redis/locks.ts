@@ -1,8 +1,9 @@
 /**
  * Locks for requests that must not run at the same time, such as two that create an object of which only one may exist:
- * Kubernetes has no unique field but `metadata.name`. A lock is a Redis key that expires, so a replica that dies with a lock
- * delays the others for a limited time only. Two such requests can still overlap when a replica is frozen for longer than the
- * lock lives, and objects can come from YAML. The operator then decides: the older object keeps its name.
+ * Kubernetes has no unique field but `metadata.name`. A lock is a Redis key that expires, so a replica that dies with a
+ * lock delays the others for a limited time only. Two such requests can still overlap when a replica is frozen for
+ * longer than the lock lives, and objects can come from YAML. The operator then decides: the older object keeps its
+ * name.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,9 +15,9 @@ import { loadScript, runScript } from "./script.ts";
 
 export type Locks = {
   /**
-   * Runs `work` while no other request holds a lock of the same name (`what`) in any replica. Throws `unavailable` when Redis
-   * is away or the lock is not free in time. `work` must end within `lockMs`: a few calls of the Kubernetes API. `renews`: it may take
-   * longer, and the lock lives as long as it runs.
+   * Runs `work` while no other request holds a lock of the same name (`what`) in any replica. Throws `unavailable` when
+   * Redis is away or the lock is not free in time. `work` must end within `lockMs`: a few calls of the Kubernetes API.
+   * `renews`: it may take longer, and the lock lives as long as it runs.
    */
   hold<T>(what: readonly string[], work: () => Promise<T>, options?: { renews?: boolean }): Promise<T>;
 };

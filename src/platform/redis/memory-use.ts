@@ -9,7 +9,9 @@ export const infoField = (info: string, name: string): string | undefined =>
 
 const bytes = (info: string, name: string): number => Number(infoField(info, name) ?? 0);
 
-/** What Redis compares with its limit, of every server that executes commands. Empty where the user may not call INFO. */
+/**
+ * What Redis compares with its limit, of every server that executes commands. Empty where the user may not call INFO.
+ */
 export const memoryUse = async (redis: RedisConnection): Promise<MemoryUse[]> => {
   const infos = await Promise.all(mastersOf(redis).map((server) => server.info("server", "memory").catch(() => "")));
   return infos

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { RedisConnection } from "./connection.ts";
 
-// Readers of what scripts reply: each throws an Error for a reply of another shape. They look at the outermost level only, which
-// costs next to nothing: JSON inside is its reader's to check.
+// Readers of what scripts reply: each throws an Error for a reply of another shape. They look at the outermost level
+// only, which costs next to nothing: JSON inside is its reader's to check.
 
 const unexpected = (reply: unknown, expected: string): Error =>
   new Error(`a Redis script replied with ${reply === null ? "nil" : typeof reply} instead of ${expected}`);
@@ -34,15 +34,16 @@ export type Script = { name: string; text: string; sha: string };
 
 const includeLine = /^-- @include (.+)$/m;
 
-/** The first line of a script that Redis must run also while its memory is full: a script that ends or frees something. */
+/**
+ * The first line of a script that Redis must run also while its memory is full: a script that ends or frees something.
+ */
 const flagsLine = /^#!lua .*\n/;
 
 const read = (url: URL): string => readFileSync(url, "utf8");
 
 /**
- * Reads `scripts/<name>.lua` beside the caller and puts the files named in its `-- @include a b` line in front of it. A line
- * `#!lua flags=…` stays the first one.
- * `caller`: the `import.meta.url` of the calling file.
+ * Reads `scripts/<name>.lua` beside the caller and puts the files named in its `-- @include a b` line in front of it. A
+ * line `#!lua flags=…` stays the first one. `caller`: the `import.meta.url` of the calling file.
  */
 export const loadScript = (name: string, caller: string): Script => {
   const folder = new URL("scripts/", caller);

@@ -1,4 +1,6 @@
-/** Codes of ISO 3166-1 (alpha-2), and the two-letter codes of the states of the US with its districts and territories. */
+/**
+ * Codes of ISO 3166-1 (alpha-2), and the two-letter codes of the states of the US with its districts and territories.
+ */
 
 const countries = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH

@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import { joinPath, type Path, wirePath } from "../kinds/wire.ts";
 
-/** A problem of one field of a spec. `path`: from the spec down, in camelCase, e.g. `["network", "privateHosts", 3]`. */
+/**
+ * A problem of one field of a spec. `path`: from the spec down, in camelCase, e.g. `["network", "privateHosts", 3]`.
+ */
 export type SpecProblem = { path: Path; message: string };
 
 /** A problem of one field in the caller's spelling, e.g. `network.private_hosts[3]`. */

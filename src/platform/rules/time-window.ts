@@ -5,8 +5,8 @@ const duration = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * The moment that a text names, ms since 1970: an RFC 3339 timestamp, or a duration such as `5m` or `1h30m`, which means that long
- * before `nowMs`. Undefined for any other text.
+ * The moment that a text names, ms since 1970: an RFC 3339 timestamp, or a duration such as `5m` or `1h30m`, which
+ * means that long before `nowMs`. Undefined for any other text.
  */
 export const momentOf = (text: string, nowMs: number): number | undefined => {
   if (duration.test(text)) {

@@ -3,16 +3,16 @@
  *
  *   bp-sealed:v1:<key id>:<base64url of nonce (12 bytes), ciphertext, tag (16 bytes)>
  *
- * The value's place (namespace, Secret, entry) is authenticated with it, so a value that was copied to another place can't be
- * decrypted. A dump of etcd or a backup of Secrets shows names and lengths, but no values.
+ * The value's place (namespace, Secret, entry) is authenticated with it, so a value that was copied to another place
+ * can't be decrypted. A dump of etcd or a backup of Secrets shows names and lengths, but no values.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { AppError } from "../base/errors.ts";
 import { Sensitive } from "../base/sensitive.ts";
 
-// The keys that encrypt stored values at rest: AES-256-GCM, 32 random bytes each. One file holds them in base64, one on each line.
-// The first key encrypts; the others are former keys, which only decrypt.
+// The keys that encrypt stored values at rest: AES-256-GCM, 32 random bytes each. One file holds them in base64, one on
+// each line. The first key encrypts; the others are former keys, which only decrypt.
 
 type SecretsKey = {
   /** The first 8 hexadecimal digits of the key's SHA-256; every value that the key encrypts contains it. */
@@ -31,7 +31,10 @@ const keyOf = (line: string): SecretsKey | undefined => {
   return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 8), bytes };
 };
 
-/** Reads the keys of a file; none for undefined. Throws an `Error` that names the file and the line, but never quotes the line. */
+/**
+ * Reads the keys of a file; none for undefined. Throws an `Error` that names the file and the line, but never quotes
+ * the line.
+ */
 export const readSecretsKeys = (file: string | undefined): SecretsKeys => {
   if (file === undefined) return [];
   const lines = readFileSync(file, "utf8")
@@ -82,7 +85,10 @@ const decrypt = (sealed: Buffer, key: Buffer, place: Place): string => {
   return Buffer.concat([decipher.update(sealed.subarray(nonceLength, -tagLength)), decipher.final()]).toString("utf8");
 };
 
-/** The inverse of `seal`, with any of `keys`. Throws `internal_error` for an unknown key, another place or a changed text. */
+/**
+ * The inverse of `seal`, with any of `keys`. Throws `internal_error` for an unknown key, another place or a changed
+ * text.
+ */
 export const open = (stored: string, keys: SecretsKeys, place: Place): Sensitive => {
   if (!looksSealed(stored)) return new Sensitive(stored);
   const [id = "", text = ""] = stored.slice(prefix.length).split(":");

@@ -73,7 +73,8 @@ test.each([
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Chromium's own word for the URL.
     AlternativeBrowserParameters: [join(folder, "started"), "${url}"],
   });
-  // Where it worked, the browser would now leave the page and start the program. It asks for the page: there is no such host.
+  // Where it worked, the browser would now leave the page and start the program. It asks for the page: there is no such
+  // host.
   expect(await whyNot(page, "http://switch.test/")).toContain("ERR_EMPTY_RESPONSE");
   expect(await whyNot(page, "http://free.test/")).not.toContain(blocked);
   expect(await readdir(folder)).toEqual([]);

@@ -1,4 +1,6 @@
-/** That Chromium judges policies as the API does: it heeds what the API accepts, and complains of what the API refuses. */
+/**
+ * That Chromium judges policies as the API does: it heeds what the API accepts, and complains of what the API refuses.
+ */
 import { afterEach, expect, test } from "vitest";
 import {
   chromePolicyProblems,

@@ -1,4 +1,7 @@
-/** The site of the prompts: over HTTP, and over HTTPS with a certificate that nobody signed, which asks for one of the client. */
+/**
+ * The site of the prompts: over HTTP, and over HTTPS with a certificate that nobody signed, which asks for one of the
+ * client.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * What a page, a site or Chromium itself does that a person's browser asks its person about. Each is tried in a tab of its own: the tab
- * opens the page at `path`, and runs `run` there as if it had been clicked on.
+ * What a page, a site or Chromium itself does that a person's browser asks its person about. Each is tried in a tab of
+ * its own: the tab opens the page at `path`, and runs `run` there as if it had been clicked on.
  */
 export type Thing = {
   name: string;

@@ -12,8 +12,8 @@ const tellMs = 3000;
 const settleMs = 500;
 
 /**
- * `told`: what the page was told, or why it did not load; "waits" when it was told nothing. `goesOn`: the page runs its scripts, takes a
- * click and is drawn. `canLeave`: another address can be opened in the tab.
+ * `told`: what the page was told, or why it did not load; "waits" when it was told nothing. `goesOn`: the page runs its
+ * scripts, takes a click and is drawn. `canLeave`: another address can be opened in the tab.
  */
 export type Tried = { told: string; goesOn: boolean; canLeave: boolean };
 
@@ -84,8 +84,8 @@ const runIn = async (tab: Tab, run: string): Promise<string> => {
 };
 
 /**
- * Whether the page takes a click and is drawn. A page of Chromium's own tells of no clicks. `left`: further tries of a page that runs its
- * scripts: on a machine under load a click comes late.
+ * Whether the page takes a click and is drawn. A page of Chromium's own tells of no clicks. `left`: further tries of a
+ * page that runs its scripts: on a machine under load a click comes late.
  */
 const goesOnIn = async (tab: Tab, left = 1): Promise<boolean> => {
   const before = await inTime(tab.evaluate("window.pressed ?? -1"));

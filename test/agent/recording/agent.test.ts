@@ -113,7 +113,8 @@ test("a recording is read as it grows, ends with its lease, and is for no other 
   expect(await start("first", first)).toEqual({ kind: "refused", code: "not_holder" });
   // It has no name on the disk.
   expect((await readdir(agent.dir, { recursive: true })).filter((name) => name.includes("replay-"))).toEqual([]);
-  // The next holder's Chromium runs as the agent's user and could open what the agent has open: no part of the video is to be seen there.
+  // The next holder's Chromium runs as the agent's user and could open what the agent has open: no part of the video is
+  // to be seen there.
   const files = await openDeletedFiles(agent.child.pid ?? 0);
   expect(files.map(({ length }) => length)).toEqual([bytes().length]);
   for (const at of [0, 1000, bytes().length - 100])

@@ -1,4 +1,7 @@
-/** What a holder leaves behind, looked for by the next one in a real browser: after a reset, and in a kept browser as control. */
+/**
+ * What a holder leaves behind, looked for by the next one in a real browser: after a reset, and in a kept browser as
+ * control.
+ */
 import { chmodSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

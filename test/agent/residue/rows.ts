@@ -8,8 +8,8 @@ import { eventually } from "../../support/eventually.ts";
 import type { Site } from "./site.ts";
 
 /**
- * One holder's connection. `page`: at the site; `dir`, `sharedMemory`: folders that Chromium can write to; `memory`: what the holder
- * before knew.
+ * One holder's connection. `page`: at the site; `dir`, `sharedMemory`: folders that Chromium can write to; `memory`:
+ * what the holder before knew.
  */
 export type Holder = {
   browser: Browser;
@@ -56,7 +56,10 @@ const download = async ({ browser, site }: Holder, folder: string): Promise<void
   await eventually("the file is there", () => existsSync(join(folder, "left.txt")));
 };
 
-/** Evaluates what only a page with the focus may do. Without a window manager the focus comes late, and new windows take it. */
+/**
+ * Evaluates what only a page with the focus may do. Without a window manager the focus comes late, and new windows take
+ * it.
+ */
 const withFocus = async (page: Page, expression: string): Promise<unknown> => {
   let value: unknown;
   await eventually("the page has the focus", async () => {

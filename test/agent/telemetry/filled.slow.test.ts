@@ -1,4 +1,7 @@
-/** What of a filled page is told: neither its values nor its picture. A real agent and a real Chromium; the page does all it can. */
+/**
+ * What of a filled page is told: neither its values nor its picture. A real agent and a real Chromium; the page does
+ * all it can.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";

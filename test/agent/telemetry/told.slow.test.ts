@@ -1,4 +1,7 @@
-/** What telemetry tells of large messages, of workers and of redirects: agents with a real Chromium of each kind, and a site. */
+/**
+ * What telemetry tells of large messages, of workers and of redirects: agents with a real Chromium of each kind, and a
+ * site.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "puppeteer-core";

@@ -1,4 +1,7 @@
-/** Base images where no registry can be reached: Debian's packages under the names that the Dockerfile and the chart have. */
+/**
+ * Base images where no registry can be reached: Debian's packages under the names that the Dockerfile and the chart
+ * have.
+ */
 import { cp, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { baseImages } from "../../../scripts/image/base-images.ts";
@@ -24,8 +27,8 @@ const redis: Maker = (image, run) =>
   run("docker", "build", "--network", "host", "--file", join(recipes, "Dockerfile.redis"), "--tag", image, recipes);
 
 /**
- * Makes each image that is not here and can't be pulled; resolves with the names of those made. In this order: the later stand on
- * the first. `redisImage`: as the chart has it.
+ * Makes each image that is not here and can't be pulled; resolves with the names of those made. In this order: the
+ * later stand on the first. `redisImage`: as the chart has it.
  */
 export const provideBaseImages = async (redisImage: string, run: Run, folder: string): Promise<string[]> => {
   const makers: [string, Maker][] = [

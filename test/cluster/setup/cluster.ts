@@ -1,4 +1,7 @@
-/** The cluster of a run: a given one, kind's own, or one that another program brings up where no image registry can be reached. */
+/**
+ * The cluster of a run: a given one, kind's own, or one that another program brings up where no image registry can be
+ * reached.
+ */
 import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { isProgram } from "../../../src/local/locate-programs.mjs";
@@ -28,7 +31,10 @@ type Ground = {
   run: Run;
   /** Of this run. */
   folder: string;
-  /** Notes how to take back what is about to be made, whether or not that succeeds. `ifKilled`: commands for the case that this run is killed. */
+  /**
+   * Notes how to take back what is about to be made, whether or not that succeeds. `ifKilled`: commands for the case
+   * that this run is killed.
+   */
   abandon(undo: (run: Run) => Promise<unknown>, ifKilled: string[][]): Promise<void>;
 };
 
@@ -48,7 +54,9 @@ const kindClusters = async (run: Run): Promise<string[]> => {
   return text.split("\n").filter(Boolean);
 };
 
-/** Why there is no way to a cluster here; undefined when there is one. Looks at what is installed, and starts nothing. */
+/**
+ * Why there is no way to a cluster here; undefined when there is one. Looks at what is installed, and starts nothing.
+ */
 export const whyImpossible = (env: Variables): string | undefined => {
   const hasDocker = spawnSync("docker", ["version"], { env, stdio: "ignore" }).status === 0;
   const isRoot = process.getuid?.() === 0;

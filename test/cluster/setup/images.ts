@@ -24,8 +24,9 @@ export const tagPrevious = async (images: Images, run: Run): Promise<void> => {
 };
 
 /**
- * To the nodes of kind, else to the registry from which the cluster pulls. Resolves with the names of the images. `others`: images that the
- * chart needs beside ours. A node that takes no browsers does without their image, which is by far the largest.
+ * To the nodes of kind, else to the registry from which the cluster pulls. Resolves with the names of the images.
+ * `others`: images that the chart needs beside ours. A node that takes no browsers does without their image, which is
+ * by far the largest.
  */
 export const distribute = async (
   images: Images,

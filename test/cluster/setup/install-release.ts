@@ -21,8 +21,8 @@ const projectKubeconfig = async (kubeconfig: string, folder: string, run: Run): 
 const ownLabel = "browserpool.dev/cluster-tests";
 
 /**
- * Removes what an earlier run has left with all that was made in it: with `--keep`, or because it was killed and the cluster outlived
- * it. Rejects when the cluster has an installation that is none of these tests.
+ * Removes what an earlier run has left with all that was made in it: with `--keep`, or because it was killed and the
+ * cluster outlived it. Rejects when the cluster has an installation that is none of these tests.
  */
 const removeEarlier = async (kube: Kube, run: Run): Promise<string> => {
   const found = await kube.get(namespaces, { name: systemNamespace });
@@ -49,7 +49,10 @@ const install = async (
 /** `names`: of the phases that are to come. */
 type Installation = Pick<Setting, "options" | "report" | "folder" | "signal" | "stack"> & { names: string[] };
 
-/** Installs the release anew; one that these tests have installed before is removed. The connections to it are on the stack. */
+/**
+ * Installs the release anew; one that these tests have installed before is removed. The connections to it are on the
+ * stack.
+ */
 export const installRelease = async (ground: Ground, installation: Installation): Promise<Lane> => {
   const { cluster, isMade, images, kube, run, lastly } = ground;
   const { options, report, folder, signal, stack, names } = installation;

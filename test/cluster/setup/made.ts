@@ -1,6 +1,7 @@
 /**
- * What a run has brought up on this machine and must take back, in a file: so that it can be taken back when the run was killed before it
- * could do so itself. `npm run test:cluster` has that done when its process was killed, and each run looks first.
+ * What a run has brought up on this machine and must take back, in a file: so that it can be taken back when the run
+ * was killed before it could do so itself. `npm run test:cluster` has that done when its process was killed, and each
+ * run looks first.
  */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -10,7 +11,10 @@ import type { Run } from "../lane.ts";
 
 const file = resolve(import.meta.dirname, "../../../.browserpool/cluster/made.json");
 
-/** `commands`: program and arguments each, in the order in which they are to be run. The rest tells whether the run is alive. */
+/**
+ * `commands`: program and arguments each, in the order in which they are to be run. The rest tells whether the run is
+ * alive.
+ */
 const Made = z.object({ pid: z.number(), startTime: z.string(), commands: z.array(z.array(z.string())) });
 
 /** Notes what takes back that which is about to be made, whether or not that succeeds. */

@@ -85,8 +85,9 @@ const answering = async (hosts: string[], signal: AbortSignal): Promise<string |
 };
 
 /**
- * The Service through a node that takes no pods, or through kind's port mapping to it where nodes can't be reached (Docker
- * Desktop): such a node is never drained or stopped. Others come into question where there is none, or it does not answer.
+ * The Service through a node that takes no pods, or through kind's port mapping to it where nodes can't be reached
+ * (Docker Desktop): such a node is never drained or stopped. Others come into question where there is none, or it does
+ * not answer.
  */
 export const reachableUrl = async (kube: Kube, signal: AbortSignal): Promise<string> => {
   const { items } = await kube.list(nodes);
@@ -112,7 +113,10 @@ export const initialKey = async (kube: Kube): Promise<string> => {
 const kinds =
   "siteanalyses,browserpools,browsers,vaults,vaultitems,authconnections,credentials,proxies,profiles,extensions,siteconfigs,siteevidences";
 
-/** Takes away the release and all that it has made: custom resources while the operator can still do its part, then the rest. */
+/**
+ * Takes away the release and all that it has made: custom resources while the operator can still do its part, then the
+ * rest.
+ */
 export const remove = async (run: Run): Promise<void> => {
   const quietly = (...args: string[]): Promise<string> => run("kubectl", ...args).catch(() => "");
   await quietly("delete", kinds, "--all", "--all-namespaces", "--timeout", "60s");

@@ -1,6 +1,6 @@
 /**
- * Sites for analyses in a cluster, in a pod: `node serve.ts '{"listen": [{"host": "0.0.0.0", "port": 80}], ...}'`. A site is named by the
- * first label of the host that is asked for. Prints a line for each request.
+ * Sites for analyses in a cluster, in a pod: `node serve.ts '{"listen": [{"host": "0.0.0.0", "port": 80}], ...}'`. A
+ * site is named by the first label of the host that is asked for. Prints a line for each request.
  */
 import { createServer } from "node:http";
 import { answer, goods, html, plenty, type Site } from "../../support/internet/site.ts";
@@ -41,7 +41,10 @@ const own: Record<string, Site> = {
   ),
 };
 
-/** Whoever is asked for as something else shows what every site shows to those whom it lets in: reached by mistake, it would be seen. */
+/**
+ * Whoever is asked for as something else shows what every site shows to those whom it lets in: reached by mistake, it
+ * would be seen.
+ */
 const ordinary: Site = (_, response) => answer(response, goods);
 
 for (const { host, port } of listen)

@@ -40,7 +40,9 @@ export const allPhases: readonly Phase[] = [
 /** Those that take a minute or more each, most of which they wait. */
 export const slowPhases: readonly Phase[] = [upgrade, memory, registry, rollouts, nodeStopped, uninstall];
 
-/** The phases of a run, in their order: those that are named, or else all; of the slow ones only those that are drawn. */
+/**
+ * The phases of a run, in their order: those that are named, or else all; of the slow ones only those that are drawn.
+ */
 export const phasesOf = (only: readonly string[] | undefined, draw: Draw | undefined): Phase[] => {
   if (only) return allPhases.filter(({ name }) => only.includes(name));
   if (!draw) return [...allPhases];

@@ -11,7 +11,10 @@ const size = 6;
 /** Idle browsers go at once, and their replacements have to start. */
 const movedMs = 120_000;
 
-/** From the end of the lease to that of the command: the agent ends, the kubelet tells, the next look of kubectl finds nothing. */
+/**
+ * From the end of the lease to that of the command: the agent ends, the kubelet tells, the next look of kubectl finds
+ * nothing.
+ */
 const drainedMs = 120_000;
 
 export const drain: Phase = {

@@ -1,6 +1,7 @@
 /**
- * What a browser's pod reaches. Probes run in the pod itself, as code that has broken out of a page would. They are done twice:
- * with the policies, and without them, where each must succeed: a probe that could not succeed would prove nothing.
+ * What a browser's pod reaches. Probes run in the pod itself, as code that has broken out of a page would. They are
+ * done twice: with the policies, and without them, where each must succeed: a probe that could not succeed would prove
+ * nothing.
  */
 import { withCdp } from "../../support/raw-cdp.ts";
 import { type Phase, projectNamespace, systemNamespace } from "../lane.ts";

@@ -16,7 +16,10 @@ const answerMs = 3000;
 /** The node controller waits 40 s until it says that a node is not ready; then browsers are replaced. */
 const replacedMs = 300_000;
 
-/** New replicas spread over nodes. A drain may have left all on the node that stops, and nobody would be there to answer. */
+/**
+ * New replicas spread over nodes. A drain may have left all on the node that stops, and nobody would be there to
+ * answer.
+ */
 const spreadReplicas = async (lane: Lane): Promise<void> => {
   for (const component of ["api", "operator"] as const) {
     await restart(lane, component);

@@ -71,7 +71,10 @@ const takeovers = (lane: Lane, { metadata, spec }: Pod): [what: string, args: st
   ];
 };
 
-/** Rejects when the operator's account may do this, and when anything but a policy of the chart or Pod Security refuses it. */
+/**
+ * Rejects when the operator's account may do this, and when anything but a policy of the chart or Pod Security refuses
+ * it.
+ */
 const expectRefused = async (
   { folder, kubectl }: Lane,
   { what, args, object }: { what: string; args: string[]; object: object | undefined },

@@ -1,6 +1,7 @@
 /**
- * A small internet in the cluster. One node has a public address, CoreDNS leads names below `.example` there, and a pod serves their sites:
- * the product is installed as anywhere, and no test override of it is on. Other names lead to private addresses, where pages lie, too.
+ * A small internet in the cluster. One node has a public address, CoreDNS leads names below `.example` there, and a pod
+ * serves their sites: the product is installed as anywhere, and no test override of it is on. Other names lead to
+ * private addresses, where pages lie, too.
  */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -13,7 +14,10 @@ import { until } from "./until.ts";
 
 const testFolder = resolve(import.meta.dirname, "../..");
 
-/** Of the small internet of the other tests, those that need nothing but each other, and the program that serves them here. */
+/**
+ * Of the small internet of the other tests, those that need nothing but each other, and the program that serves them
+ * here.
+ */
 const files = ["cluster/sites/serve.ts", "support/internet/site.ts", "support/internet/sites.ts"];
 
 /** A namespace without rules for pods. */
@@ -66,8 +70,8 @@ const noOrder = { listen: [], redirects: {}, curiousOf: [] };
 const ownBlock = /^ *hosts \{\n[^}]*\.example\n[^}]*\}\n/m;
 
 /**
- * Adds names to those that CoreDNS knows. Its pods are made anew: they read a changed file within a minute or two only. Taken back by the
- * client alone, which goes on when the run is stopped; nobody waits for that.
+ * Adds names to those that CoreDNS knows. Its pods are made anew: they read a changed file within a minute or two only.
+ * Taken back by the client alone, which goes on when the run is stopped; nobody waits for that.
  */
 const giveNames = async ({ kube, kubectl }: Lane, names: Record<string, string>): Promise<AsyncDisposable> => {
   const write = async (change: (corefile: string) => string): Promise<void> => {

@@ -1,4 +1,7 @@
-/** The config registry as it is installed: sites are analyzed by browsers that reach the public internet and nothing else. */
+/**
+ * The config registry as it is installed: sites are analyzed by browsers that reach the public internet and nothing
+ * else.
+ */
 import { deepStrictEqual } from "node:assert";
 import { type Lane, type Phase, systemNamespace, trialsNamespace } from "../lane.ts";
 import type { Check } from "../report.ts";
@@ -65,7 +68,9 @@ const leaderOf = async ({ kubectl }: Lane): Promise<string> => {
   return holder.slice(0, holder.lastIndexOf("-"));
 };
 
-/** Whether the leader has counted these trials, by their verdicts. Before another leads: counts begin anew with each. */
+/**
+ * Whether the leader has counted these trials, by their verdicts. Before another leads: counts begin anew with each.
+ */
 const expectMetric = async (lane: Lane, verdict: string, atLeast: number): Promise<string> => {
   const script = `fetch("http://127.0.0.1:${opsPort}/metrics").then((answer) => answer.text()).then(console.log)`;
   const inside = [await leaderOf(lane), "--namespace", systemNamespace];

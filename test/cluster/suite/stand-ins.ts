@@ -1,4 +1,7 @@
-/** The clouds' metadata service and a host in the public internet, as far as connections go: on kind, one node has their addresses. */
+/**
+ * The clouds' metadata service and a host in the public internet, as far as connections go: on kind, one node has their
+ * addresses.
+ */
 import type { Pod } from "../../../src/platform/kube/objects.ts";
 import { pods } from "../../../src/platform/kube/resource-type.ts";
 import type { Lane } from "../lane.ts";
@@ -41,7 +44,9 @@ const serverPod = ({ images }: Lane, nodeName: string): Pod =>
     },
   }) as Pod;
 
-/** The stand-ins, as far as the cluster allows them: none where nodes are not kind's. Disposing of it takes them back. */
+/**
+ * The stand-ins, as far as the cluster allows them: none where nodes are not kind's. Disposing of it takes them back.
+ */
 export const standIns = async (lane: Lane): Promise<{ all: StandIn[] } & AsyncDisposable> => {
   await using stack = new AsyncDisposableStack();
   if (lane.cluster.kindName === undefined) return { all: [], [Symbol.asyncDispose]: async () => undefined };

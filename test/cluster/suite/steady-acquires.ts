@@ -21,7 +21,10 @@ const reasonOf = (error: unknown): string => {
   return `${error.message}${cause}`.slice(0, 200);
 };
 
-/** `fetch` that notes which requests get no answer, or one that asks for a repetition, and which sessions are released again. */
+/**
+ * `fetch` that notes which requests get no answer, or one that asks for a repetition, and which sessions are released
+ * again.
+ */
 const notingFetch =
   ({ repeats }: AcquireHistory, releasedAgain: Set<string>): typeof fetch =>
   async (input, init) => {
@@ -39,8 +42,9 @@ const notingFetch =
   };
 
 /**
- * Acquires at a constant rate, whatever the answers take, by the public SDK as it comes (it repeats what the service says can be
- * repeated, and what got no answer), and releases what it gets at once. `stop` resolves when the last call has its answer.
+ * Acquires at a constant rate, whatever the answers take, by the public SDK as it comes (it repeats what the service
+ * says can be repeated, and what got no answer), and releases what it gets at once. `stop` resolves when the last call
+ * has its answer.
  */
 export const startSteadyAcquires = (
   { url, api_key }: { url: string; api_key: string },

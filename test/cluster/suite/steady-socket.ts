@@ -17,8 +17,9 @@ type SocketHistory = {
 };
 
 /**
- * A holder that sends a command all the time, and connects to the same URL again when its socket is cut. `stop` rejects when the
- * browser was lost: when no connection could be made again, or when what the holder left in the browser is not there any more.
+ * A holder that sends a command all the time, and connects to the same URL again when its socket is cut. `stop` rejects
+ * when the browser was lost: when no connection could be made again, or when what the holder left in the browser is not
+ * there any more.
  */
 export const startSteadySocket = async (session: Session): Promise<{ stop(): Promise<SocketHistory> }> => {
   const history: SocketHistory = { commands: 0, cuts: 0, longestGapMs: 0 };

@@ -19,8 +19,9 @@ const isGone = async ({ kube }: Lane, name: string): Promise<boolean> =>
 type LoadedPools = { held: TestPool; busy: TestPool; sessions: Session[] };
 
 /**
- * Does `change` under load and checks that nobody has noticed: no acquire fails, no holder loses its browser. Sockets may be cut, as
- * long as the same URL leads to the same browser again. `after`: with the load gone and the sessions still held.
+ * Does `change` under load and checks that nobody has noticed: no acquire fails, no holder loses its browser. Sockets
+ * may be cut, as long as the same URL leads to the same browser again. `after`: with the load gone and the sessions
+ * still held.
  */
 export const underLoad = async (
   lane: Lane,

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TimeOver } from "../time-over.ts";
 
-/** Asks again every quarter of a second until the answer is neither undefined nor false; fails after `limitMs`, naming `what`. */
+/**
+ * Asks again every quarter of a second until the answer is neither undefined nor false; fails after `limitMs`, naming
+ * `what`.
+ */
 export const until = async <T>(
   what: string,
   ask: () => Promise<T | undefined | false>,

@@ -1,4 +1,7 @@
-/** What watches a session, through the Service and under the NetworkPolicies: live view, telemetry, logs, WebDriver BiDi, replays. */
+/**
+ * What watches a session, through the Service and under the NetworkPolicies: live view, telemetry, logs, WebDriver
+ * BiDi, replays.
+ */
 import { deepStrictEqual } from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "puppeteer-core";

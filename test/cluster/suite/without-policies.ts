@@ -28,8 +28,8 @@ const restore = async ({ kube }: Lane, { metadata, ...rest }: KubeObject): Promi
 const maxTries = 3;
 
 /**
- * Does `work` while these namespaces have no NetworkPolicy, and returns its result. The operator writes those of a project again from
- * time to time: work during which one came back proves nothing and is done again.
+ * Does `work` while these namespaces have no NetworkPolicy, and returns its result. The operator writes those of a
+ * project again from time to time: work during which one came back proves nothing and is done again.
  */
 export const withoutPolicies = async <T>(
   lane: Lane,

@@ -1,4 +1,7 @@
-/** A pool with everything at once, seen in its browser, and again after a reset. Needs proxies and a store of blobs on this machine. */
+/**
+ * A pool with everything at once, seen in its browser, and again after a reset. Needs proxies and a store of blobs on
+ * this machine.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/objects/new-id.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 /**
- * Fields as pages build them, by mechanism: what a fill says of each. The table of docs/fillable-fields.md is made from this list, and
- * test/fill/widgets.slow.test.ts tries every row in a Chromium.
+ * Fields as pages build them, by mechanism: what a fill says of each. The table of docs/fillable-fields.md is made from
+ * this list, and test/fill/widgets.slow.test.ts tries every row in a Chromium.
  */
 import { codeBoxes } from "./code-boxes.ts";
 import { frameworks } from "./frameworks.ts";

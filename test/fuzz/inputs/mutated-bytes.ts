@@ -75,7 +75,8 @@ const move: fc.Arbitrary<Change> = fc
 const someBytes = fc.uint8Array({ minLength: 1, maxLength: 16 });
 
 /**
- * Bytes with up to so many changes, none among them. `tokens`: what else is put in, besides random bytes: words of the format.
+ * Bytes with up to so many changes, none among them. `tokens`: what else is put in, besides random bytes: words of the
+ * format.
  */
 export const mutatedBytes = (
   valid: fc.Arbitrary<Uint8Array>,

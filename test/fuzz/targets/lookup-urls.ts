@@ -154,7 +154,9 @@ const patterns = [
   "*",
 ];
 
-/** The judge of browsers' connections: what a pattern of one site lets through is that site, as WHATWG reads the URL. */
+/**
+ * The judge of browsers' connections: what a pattern of one site lets through is that site, as WHATWG reads the URL.
+ */
 const checkPattern = (pattern: string, url: string): void => {
   serverHostProblem(pattern);
   const isPrivate = privateHostProblem(pattern) === undefined;

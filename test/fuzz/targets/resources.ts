@@ -28,8 +28,8 @@ import { type FuzzTarget, must } from "../target.ts";
 type Schema = { [key: string]: unknown };
 
 /**
- * As the API server stores a value: a field that is left out has its default, also inside of defaults and lists; one that the schema does
- * not have is dropped, and so is an entry of a map that is null and may not be.
+ * As the API server stores a value: a field that is left out has its default, also inside of defaults and lists; one
+ * that the schema does not have is dropped, and so is an entry of a map that is null and may not be.
  */
 const asStored = (schema: Schema, value: unknown): unknown => {
   if (Array.isArray(value)) return value.map((one) => asStored((schema.items ?? {}) as Schema, one));

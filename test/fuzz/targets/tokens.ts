@@ -77,7 +77,9 @@ const claims = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Signed with keys that nobody verifies with, and by what an attacker has: the public key, and parts of other tokens. */
+/**
+ * Signed with keys that nobody verifies with, and by what an attacker has: the public key, and parts of other tokens.
+ */
 const forged = fc
   .tuple(fc.constantFrom(...headers), fc.oneof(claims, anyJson), fc.constantFrom("foreign", "public", "none", "moved"))
   .map(([header, payload, how]) => {

@@ -19,8 +19,9 @@ export type FittingFrom = { coverage: Coverage; tests: readonly string[]; budget
 type Measured = { file: string; seconds: number; share: number };
 
 /**
- * The measured tests that run the place of the mutation. Of a function that has changed since, which nothing is known to run, those that run
- * anything of its file. The larger the share that the file has of all that a test runs, the more that test is about it.
+ * The measured tests that run the place of the mutation. Of a function that has changed since, which nothing is known
+ * to run, those that run anything of its file. The larger the share that the file has of all that a test runs, the more
+ * that test is about it.
  */
 const measuredFitting = (patch: SourcePatch, coverage: Coverage): Measured[] => {
   const wanted = new Set(hitsOfMutation(patch));
@@ -35,7 +36,10 @@ const measuredFitting = (patch: SourcePatch, coverage: Coverage): Measured[] => 
   return (exact.length > 0 ? exact : running(isOfFile)).toSorted((a, b) => b.share - a.share);
 };
 
-/** The unit tests that load the file of the mutation, or what reads it; those with the fewest imports between come first. */
+/**
+ * The unit tests that load the file of the mutation, or what reads it; those with the fewest imports between come
+ * first.
+ */
 const importing = ({ file }: SourcePatch, tests: readonly string[]): string[] => {
   const targets = (isNoting(file) || file.endsWith(".mjs") ? [file] : readersOf(file)).map((one) => `src/${one}`);
   const found = tests.flatMap((test) => {
@@ -60,8 +64,8 @@ const within = (budgetSeconds: number, tests: readonly Measured[]): Measured[] =
 };
 
 /**
- * The test files for a mutation: unit tests that were not measured by what they import, all others by what they were measured to run. Scripts
- * in Redis run in no unit test.
+ * The test files for a mutation: unit tests that were not measured by what they import, all others by what they were
+ * measured to run. Scripts in Redis run in no unit test.
  */
 export const fittingTests = (patch: SourcePatch, { coverage, tests, budgetSeconds }: FittingFrom): Fitting => {
   const measured = measuredFitting(patch, coverage);

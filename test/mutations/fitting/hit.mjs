@@ -1,7 +1,7 @@
 /**
- * Notes which functions run during a test file, in whatever process they run. Every file of a copied tree's `src` imports a copy of this
- * that lies there (measure.ts): some processes may read nothing else. Each function is noted as soon as it runs, so that a process which
- * is killed has noted all of its own.
+ * Notes which functions run during a test file, in whatever process they run. Every file of a copied tree's `src`
+ * imports a copy of this that lies there (measure.ts): some processes may read nothing else. Each function is noted as
+ * soon as it runs, so that a process which is killed has noted all of its own.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,12 +3,18 @@ import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 import { parseSource, type SyntaxNode, walk } from "../../../scripts/architecture/parse-source.ts";
 
-/** A function of a file, and where its text is. `hit`: what it says when it runs, its file below `src` and a digest of its text. */
+/**
+ * A function of a file, and where its text is. `hit`: what it says when it runs, its file below `src` and a digest of
+ * its text.
+ */
 type FunctionPlace = { hit: string; start: number; end: number; body: SyntaxNode };
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
-/** By content: a function that was measured is known again as long as it is the same, wherever it stands in the file by then. */
+/**
+ * By content: a function that was measured is known again as long as it is the same, wherever it stands in the file by
+ * then.
+ */
 const hitOf = (file: string, text: string): string =>
   `${file}#${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 
@@ -32,7 +38,9 @@ export const functionsOf = (file: string, text: string): FunctionPlace[] => {
   return found;
 };
 
-/** The text of a file below `src` in which every function notes that it runs, as does the file itself when it is loaded. */
+/**
+ * The text of a file below `src` in which every function notes that it runs, as does the file itself when it is loaded.
+ */
 export const instrumented = (file: string, text: string): string => {
   const insertions = functionsOf(file, text).flatMap(({ hit, body }) => {
     const note = `globalThis.noteHit?.(${JSON.stringify(hit)})`;

@@ -1,6 +1,6 @@
 /**
- * What each test file runs, as it was measured last on this machine. It is kept outside of the tree, for all copies of the project, and by
- * content: what was measured holds as long as test and functions are the same.
+ * What each test file runs, as it was measured last on this machine. It is kept outside of the tree, for all copies of
+ * the project, and by content: what was measured holds as long as test and functions are the same.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -60,7 +60,10 @@ export const writeCoverage = async (coverage: Coverage): Promise<void> => {
 /** Share of what a test runs that may have changed before it is measured again. */
 const mostChanged = 0.2;
 
-/** Whether a test must be measured: it is new, it has changed, or the product that it runs has. `present`: hits that the product can make. */
+/**
+ * Whether a test must be measured: it is new, it has changed, or the product that it runs has. `present`: hits that the
+ * product can make.
+ */
 export const isStale = (
   test: TestCoverage | undefined,
   { digest, present }: { digest: string; present: ReadonlySet<string> },

@@ -15,7 +15,9 @@ const pageFolders = [
 const typeError = /^(\S.*?)\(\d+,\d+\): error /;
 const lintError = /^::error .*?\bfile=([^,]+)/;
 
-/** The files, by path in the tree, that a program names in lines of this pattern. Rejects when it fails and names none. */
+/**
+ * The files, by path in the tree, that a program names in lines of this pattern. Rejects when it fails and names none.
+ */
 const filesNamed = async (
   { folder }: Tree,
   { program, args, line, signal }: { program: string; args: readonly string[]; line: RegExp; signal: AbortSignal },
@@ -43,7 +45,10 @@ const withLintErrors = (tree: Tree, files: readonly string[], signal: AbortSigna
   return filesNamed(tree, { program: "biome", args, line: lintError, signal });
 };
 
-/** The files of the tree in which the compiler finds an error, and those of `files` in which the linter does. All by path in the tree. */
+/**
+ * The files of the tree in which the compiler finds an error, and those of `files` in which the linter does. All by
+ * path in the tree.
+ */
 export const complaints = async (tree: Tree, files: readonly string[], signal: AbortSignal): Promise<Set<string>> => {
   const scripts = files.filter((file) => !file.endsWith(".lua"));
   const pages = pageFolders.filter((folder) => scripts.some((file) => file.startsWith(`${folder}/`)));

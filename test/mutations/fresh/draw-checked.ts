@@ -6,8 +6,8 @@ import { complaints } from "./complaints.ts";
 import { draw, productSources } from "./draw.ts";
 
 /**
- * Mistakes that are checked at once, each in another file, so that a complaint tells of one. So many passes of the compiler and no more than one
- * mistake of a file in some sixty: what is drawn depends on it.
+ * Mistakes that are checked at once, each in another file, so that a complaint tells of one. So many passes of the
+ * compiler and no more than one mistake of a file in some sixty: what is drawn depends on it.
  */
 const batchSize = 120;
 
@@ -29,8 +29,8 @@ const nextBatch = (drawn: Generator<Mutation>, waiting: Mutation[]): Mutation[] 
 };
 
 /**
- * The mistakes that a complaint in another file may come from: those in the nearest files that it imports. What changes a type that others
- * know is most of the time a field that is left out.
+ * The mistakes that a complaint in another file may come from: those in the nearest files that it imports. What changes
+ * a type that others know is most of the time a field that is left out.
  */
 const behind = (file: string, batch: readonly Mutation[]): readonly Mutation[] => {
   const known = knownTo(file);

@@ -25,8 +25,8 @@ export const productSources = (): SourceTree =>
 const mostRepeated = 1000;
 
 /**
- * Mistakes without end, each once, until there are no more. The same seed and sources give the same ones in the same order. A file weighs its
- * lines times the risk of its folder.
+ * Mistakes without end, each once, until there are no more. The same seed and sources give the same ones in the same
+ * order. A file weighs its lines times the risk of its folder.
  */
 export function* draw(sources: SourceTree, seed: number): Generator<Mutation> {
   const random = randomOf(seed).fork("fresh mistakes");

@@ -5,7 +5,10 @@ import type { Edit } from "./edit.ts";
 
 const occurs = (text: string, part: string): number => text.split(part).length - 1;
 
-/** The range of whole lines around an edit that stands in the text once: lines above it are added, then lines below, until it does. */
+/**
+ * The range of whole lines around an edit that stands in the text once: lines above it are added, then lines below,
+ * until it does.
+ */
 const uniqueLines = (text: string, { start, end }: Edit): { from: number; to: number } => {
   let from = text.lastIndexOf("\n", start - 1) + 1;
   // An edit that takes whole lines ends at the start of the next one.
@@ -18,8 +21,8 @@ const uniqueLines = (text: string, { start, end }: Edit): { from: number; to: nu
 };
 
 /**
- * Makes an edit a mutation that fits by its text, so that it can be tried again after other places of the file have changed. The name has its
- * kind, file and line, and is the same for the same change.
+ * Makes an edit a mutation that fits by its text, so that it can be tried again after other places of the file have
+ * changed. The name has its kind, file and line, and is the same for the same change.
  */
 export const freshMutation = (
   kind: string,

@@ -1,11 +1,14 @@
 /**
- * Mistakes in Lua scripts. Scripts are short and written alike, a statement in a line, so a line is looked at by itself, without its strings
- * and its comment.
+ * Mistakes in Lua scripts. Scripts are short and written alike, a statement in a line, so a line is looked at by
+ * itself, without its strings and its comment.
  */
 import type { Edit } from "./edit.ts";
 import type { FreshKind } from "./kinds/all-kinds.ts";
 
-/** A line with its offset in the file. `code`: as long as the line, with another character for each of a string or a comment. */
+/**
+ * A line with its offset in the file. `code`: as long as the line, with another character for each of a string or a
+ * comment.
+ */
 type Line = { at: number; text: string; code: string };
 
 const masked = (line: string): string =>

@@ -1,4 +1,7 @@
-/** Tries the mistakes of an earlier run again, as far as the tests that noticed them have changed: what is lost with tests that were removed. */
+/**
+ * Tries the mistakes of an earlier run again, as far as the tests that noticed them have changed: what is lost with
+ * tests that were removed.
+ */
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UsageError } from "../../support/command-line.ts";

@@ -46,7 +46,10 @@ type Left = {
   console: Console;
 };
 
-/** Tries those of the first mutations that have no answer; each result is written at once. Returns these with what is known of them. */
+/**
+ * Tries those of the first mutations that have no answer; each result is written at once. Returns these with what is
+ * known of them.
+ */
 export const tryLeft = async (
   mutations: readonly StoredMutation[],
   { options, path, console }: Left,

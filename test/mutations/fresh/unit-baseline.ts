@@ -6,8 +6,8 @@ import { copyTree } from "../tree.ts";
 const timeoutMs = 600_000;
 
 /**
- * The unit tests that pass without a mistake, run as they are with one. A failure counts at once as noticed, so what fails without one is left
- * out, and said. Rejects when they come to no end.
+ * The unit tests that pass without a mistake, run as they are with one. A failure counts at once as noticed, so what
+ * fails without one is left out, and said. Rejects when they come to no end.
  */
 export const passingUnitTests = async (files: readonly string[], { say, signal }: Console): Promise<string[]> => {
   await using tree = await copyTree();

@@ -1,4 +1,7 @@
-/** Mistakes in the lease protocol and its scripts, and in what stands around it: Redis, exports, blobs, archives, local mode. */
+/**
+ * Mistakes in the lease protocol and its scripts, and in what stands around it: Redis, exports, blobs, archives, local
+ * mode.
+ */
 import type { KeptMistake } from "../mutation.ts";
 
 export const leasesMistakes: readonly KeptMistake[] = [

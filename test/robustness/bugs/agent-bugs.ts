@@ -19,7 +19,8 @@ export const agentBugs: readonly SeededBug[] = [
     name: "epoch-not-raised",
     breaks: "an agent that was asked under a new epoch still takes a bind from before the loss",
     foundBy: ["epochs-bind", "exclusive-use"],
-    // The grant of a replica that stands still is bound when all the rest has recovered, and found free if few callers come.
+    // The grant of a replica that stands still is bound when all the rest has recovered, and found free if few callers
+    // come.
     faults: ["redis-flushall", "event-loop-stall"],
     plan: { clients: [4, 6], together: 2 },
     patches: [

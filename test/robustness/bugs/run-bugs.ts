@@ -1,6 +1,7 @@
 /**
- * Whether the checks find what they are for: every seeded bug is put into the product, one at a time, and a history is made
- * with the faults that bring it out, over up to three seeds. Then the product as it is has to pass each history that found one.
+ * Whether the checks find what they are for: every seeded bug is put into the product, one at a time, and a history is
+ * made with the faults that bring it out, over up to three seeds. Then the product as it is has to pass each history
+ * that found one.
  */
 import { join } from "node:path";
 import { table } from "../../../scripts/marked-part.ts";
@@ -63,7 +64,9 @@ const runBug = async (bug: SeededBug, { keepFolder, say, signal }: BugRunOptions
   return { name: bug.name, found: [] };
 };
 
-/** The same histories without any bug, each once, on one topology; the names of the bugs whose history does not pass. */
+/**
+ * The same histories without any bug, each once, on one topology; the names of the bugs whose history does not pass.
+ */
 const runWithoutBugs = async (rows: BugRow[], options: BugRunOptions): Promise<string[]> => {
   const { keepFolder, say, signal } = options;
   const found = rows.flatMap(({ name, seed }) => {
@@ -97,7 +100,10 @@ const tableOf = (rows: BugRow[]): string =>
     ]),
   );
 
-/** Returns the exit code: 1 when a bug was not found, or a history fails without one. Throws for a name that is not known. */
+/**
+ * Returns the exit code: 1 when a bug was not found, or a history fails without one. Throws for a name that is not
+ * known.
+ */
 export const runBugs = async (options: BugRunOptions): Promise<number> => {
   const { only, say, signal } = options;
   const unknown = only.find((name) => !allBugs.some((bug) => bug.name === name));

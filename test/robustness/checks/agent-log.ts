@@ -13,9 +13,9 @@ export const agentLogs = (events: HistoryEvent[]): AgentEvent[][] => [
 ];
 
 /**
- * The browser of each session that a client was told of. A session may be bound several times before, one after the other, on
- * other browsers or on the same: when an answer is lost, its caller takes again. The last bind before the answer is the one that it
- * tells of.
+ * The browser of each session that a client was told of. A session may be bound several times before, one after the
+ * other, on other browsers or on the same: when an answer is lost, its caller takes again. The last bind before the
+ * answer is the one that it tells of.
  */
 export const toldBinds = (events: HistoryEvent[]): Map<string, Told> => {
   const holds = holdsOf(events);

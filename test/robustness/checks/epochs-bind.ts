@@ -1,6 +1,6 @@
 /**
- * An agent that was asked for its state under an epoch refuses binds of older ones. So before Redis lets a browser in under an
- * epoch, its agent has raised its own to it, and no bind from before a loss can come true behind its back.
+ * An agent that was asked for its state under an epoch refuses binds of older ones. So before Redis lets a browser in
+ * under an epoch, its agent has raised its own to it, and no bind from before a loss can come true behind its back.
  */
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";

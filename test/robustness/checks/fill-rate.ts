@@ -1,6 +1,6 @@
 /**
- * Browsers are started one by one, `60 / r` seconds apart with `r = size × fill rate / 100`, so that no sliding minute has more
- * than `r` of them, whatever restarts in between. What a discard retired may be started at once, one for one.
+ * Browsers are started one by one, `60 / r` seconds apart with `r = size × fill rate / 100`, so that no sliding minute
+ * has more than `r` of them, whatever restarts in between. What a discard retired may be started at once, one for one.
  *
  * Times are those that the API server gave the pods, which are whole seconds.
  */

@@ -5,8 +5,8 @@ import { replayLeases } from "./lease-replay.ts";
 import { groupBy } from "./views.ts";
 
 /**
- * Every grant goes to the lowest ticket in the queue of that moment. After a loss of Redis the queue holds those who have come
- * back to it, with the tickets that they had.
+ * Every grant goes to the lowest ticket in the queue of that moment. After a loss of Redis the queue holds those who
+ * have come back to it, with the tickets that they had.
  */
 const find = (entries: Extract<HistoryEvent, { kind: "lease" }>[]): Violation[] => {
   const violations: Violation[] = [];

@@ -47,8 +47,9 @@ const stopped = (events: HistoryEvent[], find: Find): Violation[] => {
 };
 
 /**
- * A pod that runs is deleted only when nobody uses its browser: the deletion shows in the pod before its process ends. One
- * whose process has ended by itself is another matter. A pod that is evicted serves on, within its grace, for whoever uses it.
+ * A pod that runs is deleted only when nobody uses its browser: the deletion shows in the pod before its process ends.
+ * One whose process has ended by itself is another matter. A pod that is evicted serves on, within its grace, for
+ * whoever uses it.
  */
 export const holdersKeepBrowsers: Check = {
   name: "holders-keep-browsers",

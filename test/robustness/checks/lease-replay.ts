@@ -1,8 +1,8 @@
 /**
  * The leases of one pool as they stood after each script: the recorded changes carried out again.
  *
- * Redis may lose its newest writes (a kill, a failover) or all (a flush). Every entry carries how many were before it, so
- * a loss shows exactly: an entry whose number was seen before takes the place of that one, and of all after it.
+ * Redis may lose its newest writes (a kill, a failover) or all (a flush). Every entry carries how many were before it,
+ * so a loss shows exactly: an entry whose number was seen before takes the place of that one, and of all after it.
  */
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
@@ -99,8 +99,8 @@ const lossy = [
 ];
 
 /**
- * When Redis lost writes, in any pool. A loss shows in the entries only when the recorder had read what was lost, so the faults
- * that cause it count too.
+ * When Redis lost writes, in any pool. A loss shows in the entries only when the recorder had read what was lost, so
+ * the faults that cause it count too.
  */
 export const lossesOf = (events: HistoryEvent[]): number[] => {
   const losses = ofKind(events, "fault")

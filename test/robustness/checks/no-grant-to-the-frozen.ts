@@ -1,6 +1,6 @@
 /**
- * An API replica that stands still serves nobody, so nobody who waits at it is given a browser that others wait for (LEASE-54). Redis
- * has it as subscribed all the while: only its silence tells.
+ * An API replica that stands still serves nobody, so nobody who waits at it is given a browser that others wait for
+ * (LEASE-54). Redis has it as subscribed all the while: only its silence tells.
  */
 import { ofKind } from "../history/history.ts";
 import type { Check } from "./check.ts";
@@ -9,7 +9,9 @@ import { faultSpansOf, grantsAt } from "./views.ts";
 /** Faults in which a replica stands still from soon after their begin until their end. */
 const freezes = ["api-freeze", "event-loop-stall"];
 
-/** A replica counts as silent after two seconds; with the time that it takes to come to a standstill, and a margin, ms. */
+/**
+ * A replica counts as silent after two seconds; with the time that it takes to come to a standstill, and a margin, ms.
+ */
 const silentMs = 3500;
 
 export const noGrantToTheFrozen: Check = {

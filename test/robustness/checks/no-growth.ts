@@ -1,7 +1,7 @@
 /**
- * What a process holds does not grow from history to history. One sample says little (a pool of connections, a cache that
- * fills), so a rise counts only when the last third of a process' samples is clearly above the first third *and* the
- * samples rise steadily (Mann–Kendall test).
+ * What a process holds does not grow from history to history. One sample says little (a pool of connections, a cache
+ * that fills), so a rise counts only when the last third of a process' samples is clearly above the first third *and*
+ * the samples rise steadily (Mann–Kendall test).
  */
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
@@ -16,8 +16,8 @@ const minSamples = 6;
 const significance = 2.33;
 
 /**
- * By how much, over all histories of a run, each may rise: caches that fill, connections that stay open. An operator that
- * begins to lead has some twenty timers more than one that waits.
+ * By how much, over all histories of a run, each may rise: caches that fill, connections that stay open. An operator
+ * that begins to lead has some twenty timers more than one that waits.
  */
 const allowances: { [What in keyof ProcessSample]: number } = {
   heapBytes: 6 * 1024 * 1024,

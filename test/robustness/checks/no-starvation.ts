@@ -10,7 +10,10 @@ import type { Check, Violation } from "./check.ts";
 import { replayLeases } from "./lease-replay.ts";
 import { type FaultSpan, faultSpansOf, groupBy, isCalm, type Operation, operationsOf } from "./views.ts";
 
-/** A caller has come later than another when its call began this much later, ms: requests overtake each other on their way. */
+/**
+ * A caller has come later than another when its call began this much later, ms: requests overtake each other on their
+ * way.
+ */
 const laterMs = 500;
 
 /** A waiting caller whom Redis has forgotten is found by its replica within ten seconds; with a margin, ms. */

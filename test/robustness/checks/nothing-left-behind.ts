@@ -18,8 +18,8 @@ const giveUpMs = 5000;
 const recoveryMs = 12_000;
 
 /**
- * An answer that was on its way when its caller hung up looks delivered to the service; the idle time-out ends such a lease. So
- * one that was bound before the replica can have heard of the end, ms, does not count.
+ * An answer that was on its way when its caller hung up looks delivered to the service; the idle time-out ends such a
+ * lease. So one that was bound before the replica can have heard of the end, ms, does not count.
  */
 const unawareMs = 200;
 
@@ -44,7 +44,10 @@ const leaversOf = (events: HistoryEvent[]): Map<string, Leaver> => {
   return leavers;
 };
 
-/** What Redis had of one session: in the queue or with a lease from `since` until `untilMs`, and when it was granted browsers. */
+/**
+ * What Redis had of one session: in the queue or with a lease from `since` until `untilMs`, and when it was granted
+ * browsers.
+ */
 type Stay = { session: string; request: string; since: EventOf<"lease">; untilMs: number; grants: EventOf<"lease">[] };
 
 const stays = (entries: EventOf<"lease">[], endMs: number): Stay[] => {

@@ -6,8 +6,8 @@ import { ofKind } from "../history/history.ts";
 export type PoolSetting = { size: number; fillRatePerMinute: number; fromMs: number; untilMs: number };
 
 /**
- * The settings of each pool, by uid. One counts from the moment in which it was asked for until a later one was confirmed,
- * so that two may count at a time; after an error both stay possible.
+ * The settings of each pool, by uid. One counts from the moment in which it was asked for until a later one was
+ * confirmed, so that two may count at a time; after an error both stay possible.
  */
 export const poolSettings = (events: HistoryEvent[]): Map<string, PoolSetting[]> => {
   const changes = ofKind(events, "pool");
@@ -38,7 +38,9 @@ const add = (
   settings.set(pool, [...known, { size, fillRatePerMinute, fromMs: call.at, untilMs: Number.POSITIVE_INFINITY }]);
 };
 
-/** An operator may go by a setting for this long after it was replaced, ms: its watch may be late or cut for a while. */
+/**
+ * An operator may go by a setting for this long after it was replaced, ms: its watch may be late or cut for a while.
+ */
 const staleMs = 15_000;
 
 /** The settings by which an operator may have acted at `atMs`. */

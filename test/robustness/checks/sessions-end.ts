@@ -1,6 +1,6 @@
 /**
- * Nothing vanishes without a word: a session that was handed out has ended with a reason in Redis; where Redis lost that, its
- * agent or its pod tells of the end. A pod that is gone was deleted by somebody or has told its reason.
+ * Nothing vanishes without a word: a session that was handed out has ended with a reason in Redis; where Redis lost
+ * that, its agent or its pod tells of the end. A pod that is gone was deleted by somebody or has told its reason.
  */
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";

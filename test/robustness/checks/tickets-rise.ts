@@ -7,8 +7,8 @@ import { groupBy } from "./views.ts";
 const slackMs = 50;
 
 /**
- * A take whose answer was lost is repeated without the ticket that nobody was told of, for this long, ms; a caller who was passed
- * over in between, because its replica was cut off from messages too, begins anew.
+ * A take whose answer was lost is repeated without the ticket that nobody was told of, for this long, ms; a caller who
+ * was passed over in between, because its replica was cut off from messages too, begins anew.
  */
 const untoldMs = 2500;
 
@@ -37,8 +37,8 @@ const notAbove = ({ session, ticket, event }: Given, before: Given | undefined):
     : [];
 
 /**
- * Whoever calls after a ticket was given gets a higher one, whether Redis still knows of that one or not; and whoever comes back
- * to the queue has the ticket that it had.
+ * Whoever calls after a ticket was given gets a higher one, whether Redis still knows of that one or not; and whoever
+ * comes back to the queue has the ticket that it had.
  */
 const find = (entries: EventOf<"lease">[], calledAt: Map<string, number>): Violation[] => {
   const first = new Map<string, Given>();

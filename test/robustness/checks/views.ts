@@ -11,8 +11,9 @@ export const operationsOf = (events: HistoryEvent[]): Operation[] => {
 };
 
 /**
- * The time in which a client may count on its session: from the first answer that names it until the first call that gives
- * it up. A client that dies gives nothing up: `untilMs` is infinite, and only the end of the pod frees its browser.
+ * The time in which a client may count on its session: from the first answer that names it until the first call that
+ * gives it up. A client that dies gives nothing up: `untilMs` is infinite, and only the end of the pod frees its
+ * browser.
  */
 export type Hold = {
   session: string;
@@ -84,7 +85,10 @@ export const isCalm = (spans: FaultSpan[], fromMs: number, untilMs: number): boo
 export const markOf = (events: HistoryEvent[], mark: EventOf<"mark">["mark"]): EventOf<"mark"> | undefined =>
   ofKind(events, "mark").find((event) => event.mark === mark);
 
-/** When pools were deleted with all that is in them, by uid: from the first call on, which may have been lost and repeated. */
+/**
+ * When pools were deleted with all that is in them, by uid: from the first call on, which may have been lost and
+ * repeated.
+ */
 export const forcedDeletions = (events: HistoryEvent[]): Map<string, number> => {
   const since = new Map<string, number>();
   for (const { what, pool, at } of ofKind(events, "pool"))

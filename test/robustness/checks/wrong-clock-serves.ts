@@ -1,6 +1,6 @@
 /**
- * Callers of a replica whose clock is wrong get browsers as all others do: it goes by the clocks of the agents (LEASE-55). Looked at from
- * its start with that clock on, where no other fault is at work.
+ * Callers of a replica whose clock is wrong get browsers as all others do: it goes by the clocks of the agents
+ * (LEASE-55). Looked at from its start with that clock on, where no other fault is at work.
  */
 import type { EventOf } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";

@@ -1,8 +1,8 @@
 /**
- * The promise of the pool, kept with real browsers: callers take turns with a few Chromiums, each leaves its name in the
- * browser, and each looks what it finds there. In between Chromiums and agents are killed while they are held, idle, and
- * in the instant of a hand-over. Everything goes through the public API of local mode; Redis is only asked which pod a
- * session has, and the browsers' own marks confirm that.
+ * The promise of the pool, kept with real browsers: callers take turns with a few Chromiums, each leaves its name in
+ * the browser, and each looks what it finds there. In between Chromiums and agents are killed while they are held,
+ * idle, and in the instant of a hand-over. Everything goes through the public API of local mode; Redis is only asked
+ * which pod a session has, and the browsers' own marks confirm that.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pods } from "../../../src/platform/kube/resource-type.ts";

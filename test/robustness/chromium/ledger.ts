@@ -1,12 +1,15 @@
 /**
  * Who had which browser, and what each holder may find in it. Pure: told what happened, it names what must not have.
  *
- * A holder finds nothing in its browser: it is new, or was made anew after its last holder. Later it finds what it has left itself.
- * A browser that was given up for destruction, or whose death was seen before a caller asked, is nobody's any more. A stay
- * may break only when its browser was killed, and a kill breaks one stay at most.
+ * A holder finds nothing in its browser: it is new, or was made anew after its last holder. Later it finds what it has
+ * left itself. A browser that was given up for destruction, or whose death was seen before a caller asked, is nobody's
+ * any more. A stay may break only when its browser was killed, and a kill breaks one stay at most.
  */
 
-/** What a holder leaves in its browser: the same name in a cookie and in a page's `window.name`, and once the browser's own. */
+/**
+ * What a holder leaves in its browser: the same name in a cookie and in a page's `window.name`, and once the browser's
+ * own.
+ */
 export type Marks = { cookie: string | undefined; windowName: string | undefined; browser: string | undefined };
 
 export type Violation = { what: string; holder: string; pod: string; details?: Record<string, unknown> };

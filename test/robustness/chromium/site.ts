@@ -57,7 +57,10 @@ export const readMarks = async (cdp: RawCdp, site: Site): Promise<Marks> => {
   };
 };
 
-/** Opens a tab. Its navigation is answered when the site's document is in it, which a tab opened with a URL does not say. */
+/**
+ * Opens a tab. Its navigation is answered when the site's document is in it, which a tab opened with a URL does not
+ * say.
+ */
 const openSite = async (cdp: RawCdp, { url }: Site): Promise<string> => {
   const { targetId } = await cdp.send<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
   const { errorText } = await sendTo<{ errorText?: string }>(cdp, targetId, "Page.navigate", { url });
@@ -66,8 +69,8 @@ const openSite = async (cdp: RawCdp, { url }: Site): Promise<string> => {
 };
 
 /**
- * Puts a holder's name over that of the one before, as the page's own script would. Resolves when the cookies are in the
- * browser's store: a page hands them over without waiting.
+ * Puts a holder's name over that of the one before, as the page's own script would. Resolves when the cookies are in
+ * the browser's store: a page hands them over without waiting.
  */
 export const leaveMarks = async (
   cdp: RawCdp,

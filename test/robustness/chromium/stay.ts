@@ -16,8 +16,8 @@ const stayLimitMs = 20_000;
 export type StayEnd = "handed-over" | "crashed" | "failed";
 
 /**
- * Kills the crash's victim in a pod; rejects, with nothing done, when the pod has none any more. A Chromium that is killed shortly
- * before or in the release ends when the reset ends it as well, so its browser may come back.
+ * Kills the crash's victim in a pod; rejects, with nothing done, when the pod has none any more. A Chromium that is
+ * killed shortly before or in the release ends when the reset ends it as well, so its browser may come back.
  */
 export const killIn = async (pod: string, crash: Crash, { stack }: Parts, ledger: Ledger): Promise<void> => {
   const pid = await pidOf(crash.victim, stack.dataDir, pod);

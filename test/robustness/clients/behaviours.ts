@@ -1,6 +1,6 @@
 /**
- * What clients do with a pool, each one turn: well-behaved ones for the most part, and the ways in which callers go wrong.
- * A session that a client still knows of is released in the end, except where its death is the point.
+ * What clients do with a pool, each one turn: well-behaved ones for the most part, and the ways in which callers go
+ * wrong. A session that a client still knows of is released in the end, except where its death is the point.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "../pools.ts";

@@ -2,8 +2,8 @@ import type { Fault } from "./fault.ts";
 import { standStill } from "./stand-still.ts";
 
 /**
- * An api stands still for so long that it counts as silent, as on a machine that lost its power: Redis has it as subscribed all the
- * while, with the callers that wait at it. Some do so between a grant and its bind.
+ * An api stands still for so long that it counts as silent, as on a machine that lost its power: Redis has it as
+ * subscribed all the while, with the callers that wait at it. Some do so between a grant and its bind.
  */
 export const apiFreeze: Fault = {
   parts: ["api"],

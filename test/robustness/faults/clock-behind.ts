@@ -6,7 +6,9 @@ import { giveLead } from "./give-lead.ts";
 /** Longer than the life of an agent's token with the difference of clocks that an agent tolerates, s. */
 const wrongBySeconds = agentTokenSeconds + 100;
 
-/** The wall clock of an api or of the leading operator is wrong from its start on: behind all others, or before them. */
+/**
+ * The wall clock of an api or of the leading operator is wrong from its start on: behind all others, or before them.
+ */
 export const clockBehind: Fault = {
   parts: ["api", "operator"],
   lengthMs: [6000, 10_000],

@@ -16,7 +16,10 @@ export type FaultContext = {
   pause(ms: number): Promise<void>;
   /** Begins the fault in the history; what it hits, for people. */
   begin(details?: Record<string, unknown>): void;
-  /** Ends the fault in the history, for a check that needs the instant; without it, it ends when `run` resolves. `details`: what it found. */
+  /**
+   * Ends the fault in the history, for a check that needs the instant; without it, it ends when `run` resolves.
+   * `details`: what it found.
+   */
   over(details?: Record<string, unknown>): void;
 };
 

@@ -25,8 +25,9 @@ const specWith = ({ spec }: Pod, key: string): NonNullable<Pod["spec"]> => {
 };
 
 /**
- * All that a pod can have in common with a browser but being its pool's own: one without an owner, one whose owner has another uid,
- * one in another namespace with the same name, owner and even key, and one that claims the browser's address.
+ * All that a pod can have in common with a browser but being its pool's own: one without an owner, one whose owner has
+ * another uid, one in another namespace with the same name, owner and even key, and one that claims the browser's
+ * address.
  */
 const imitationsOf = async (browser: Pod, topology: Topology, otherNamespace: string): Promise<Imitation[]> => {
   const { name, namespace, labels = {}, annotations = {}, ownerReferences = [] } = browser.metadata;
@@ -89,7 +90,10 @@ const removeAll = async (imitations: Imitation[], { topology: { kube }, pause }:
     }
 };
 
-/** Pods that imitate a browser stand beside it for a while, with agents that answer. At its end it tells which were deleted. */
+/**
+ * Pods that imitate a browser stand beside it for a while, with agents that answer. At its end it tells which were
+ * deleted.
+ */
 export const foreignPod: Fault = {
   parts: ["agents"],
   lengthMs: [1000, 6000],

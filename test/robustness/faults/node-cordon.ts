@@ -9,7 +9,9 @@ const cordon = ({ kube, nodeName }: Topology, isOn: boolean): Promise<unknown> =
     kube.patch(nodes, { name: nodeName }, { spec: { unschedulable: isOn ? true : null } }).catch(() => undefined),
   );
 
-/** The one node is cordoned, as before a drain, and of use again: idle browsers go, those in use when their leases end. */
+/**
+ * The one node is cordoned, as before a drain, and of use again: idle browsers go, those in use when their leases end.
+ */
 export const nodeCordon: Fault = {
   parts: ["agents"],
   lengthMs: [300, 4000],

@@ -2,7 +2,10 @@ import { pods as podType } from "../../../src/platform/kube/resource-type.ts";
 import { choose } from "../../support/simulated-node/switches.ts";
 import type { Fault } from "./fault.ts";
 
-/** Some pods are evicted as a drain does it, by the API server: those in use have minutes to end, and nobody ends for it before. */
+/**
+ * Some pods are evicted as a drain does it, by the API server: those in use have minutes to end, and nobody ends for it
+ * before.
+ */
 export const podDrain: Fault = {
   parts: ["agents"],
   lengthMs: [0, 2000],

@@ -2,8 +2,8 @@ import { eventually } from "../../support/eventually.ts";
 import { type Fault, singleRedis } from "./fault.ts";
 
 /**
- * Redis dies and a replica that lagged behind takes over. The replica is promoted in the moment when its link is cut, as long
- * before the death as it lags: nobody can tell this from a later promotion.
+ * Redis dies and a replica that lagged behind takes over. The replica is promoted in the moment when its link is cut,
+ * as long before the death as it lags: nobody can tell this from a later promotion.
  */
 export const redisFailover: Fault = {
   parts: ["redis-server"],

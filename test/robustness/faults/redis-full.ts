@@ -6,8 +6,8 @@ const count = 40_000;
 const batch = 4000;
 
 /**
- * As the scripts write them (scripts/includes/end-lease.lua), unless the pool is gone. `ARGV`: first and last number, time of the
- * end in ms. Returns how many there are.
+ * As the scripts write them (scripts/includes/end-lease.lua), unless the pool is gone. `ARGV`: first and last number,
+ * time of the end in ms. Returns how many there are.
  */
 const fill = `
   if redis.call("HEXISTS", KEYS[1], "epoch") == 0 then return 0 end
@@ -23,8 +23,8 @@ const fill = `
   return redis.call("ZCARD", KEYS[3])`;
 
 /**
- * Redis is full of the ended leases of one pool, and refuses every write that needs room. The limit stays: the service itself
- * must make room, and keep it.
+ * Redis is full of the ended leases of one pool, and refuses every write that needs room. The limit stays: the service
+ * itself must make room, and keep it.
  */
 export const redisFull: Fault = {
   parts: ["redis-server"],

@@ -6,8 +6,8 @@ const scriptsOf = async ({ client }: RedisServer): Promise<number> =>
   Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(await client.info("commandstats"))?.[1] ?? 0);
 
 /**
- * A master stands still until its replica has its place, and then goes on: with older data, with commands that were sent to it before,
- * and for a moment as a master.
+ * A master stands still until its replica has its place, and then goes on: with older data, with commands that were
+ * sent to it before, and for a moment as a master.
  */
 export const redisMasterFreeze: Fault = {
   parts: ["redis-server"],

@@ -5,8 +5,8 @@ import type { Replica } from "../topology/replica.ts";
 const againMs = 100;
 
 /**
- * Has a process go on that stands still, and that was to stand still at a point of its own: it may come to that point before it has
- * read that it need not do so any more. What it is asked next it answers after that.
+ * Has a process go on that stands still, and that was to stand still at a point of its own: it may come to that point
+ * before it has read that it need not do so any more. What it is asked next it answers after that.
  */
 export const wake = async (replica: Replica): Promise<void> => {
   const program = replica.program();

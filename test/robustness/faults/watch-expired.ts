@@ -1,7 +1,9 @@
 import type { Fault } from "./fault.ts";
 import { hitReplicas, namesOf } from "./hit-replicas.ts";
 
-/** Watches are away for so long that the server has forgotten what they missed: 410 Expired, so only a new list helps. */
+/**
+ * Watches are away for so long that the server has forgotten what they missed: 410 Expired, so only a new list helps.
+ */
 export const watchExpired: Fault = {
   parts: ["kube-doors"],
   lengthMs: [300, 3000],

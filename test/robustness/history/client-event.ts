@@ -26,8 +26,8 @@ export const ClientCall = eventOf("call", {
   /** All but acquire: the session it is about. */
   session: z.string().optional(),
   /**
-   * Acquire: sent as the tag `request`, by which the script's and the agent's records of a session are found again when its
-   * caller never learned of it. Repetitions of one request (the same Idempotency-Key) share it.
+   * Acquire: sent as the tag `request`, by which the script's and the agent's records of a session are found again when
+   * its caller never learned of it. Repetitions of one request (the same Idempotency-Key) share it.
    */
   request: z.string().optional(),
   /** Acquire: how long the caller is willing to wait, ms, as it told the service. */

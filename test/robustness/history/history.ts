@@ -1,6 +1,6 @@
 /**
- * A history: everything that is known of one run, as JSON lines in one file. Written while the run goes on, in the order in
- * which the recorders hear of it; read in the order of time.
+ * A history: everything that is known of one run, as JSON lines in one file. Written while the run goes on, in the
+ * order in which the recorders hear of it; read in the order of time.
  */
 import { createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -54,7 +54,10 @@ export const createHistory = (file: string): HistoryWriter => {
   };
 };
 
-/** All events in the order of time; those of the same time in the order in which they were written. Throws for a line that is none. */
+/**
+ * All events in the order of time; those of the same time in the order in which they were written. Throws for a line
+ * that is none.
+ */
 export const readHistory = async (file: string): Promise<HistoryEvent[]> => {
   const events: HistoryEvent[] = [];
   await using handle = await open(file);

@@ -1,7 +1,7 @@
 /**
- * What the Lua scripts did to one pool, written by the scripts themselves (hook/lease-recorder.lua) into a stream beside the
- * pool's keys, in the very order in which it happened: one entry for each script that changed something. Entries that a
- * flush, a kill or a failover swallowed are missing.
+ * What the Lua scripts did to one pool, written by the scripts themselves (hook/lease-recorder.lua) into a stream
+ * beside the pool's keys, in the very order in which it happened: one entry for each script that changed something.
+ * Entries that a flush, a kill or a failover swallowed are missing.
  */
 import { z } from "zod";
 import { BrowserRecord } from "../../../src/core/leases/records.ts";
@@ -79,7 +79,8 @@ export const leaseStreamKey = (poolUid: string): string => `bp:{${poolUid}}:hist
 
 /**
  * An entry of a pool's stream as an event; throws for any other text. `fields`: as ioredis gives them. `offsetMs`:
- * `monotonicMs()` minus `Date.now()` of a process whose clock is Redis' clock, so `at` is only good to a millisecond or two.
+ * `monotonicMs()` minus `Date.now()` of a process whose clock is Redis' clock, so `at` is only good to a millisecond or
+ * two.
  */
 export const leaseEventOf = (
   pool: string,

@@ -1,4 +1,7 @@
-/** What the run itself did: the pools it asked for, the faults it caused, the processes it kept, and the state it ended in. */
+/**
+ * What the run itself did: the pools it asked for, the faults it caused, the processes it kept, and the state it ended
+ * in.
+ */
 import { z } from "zod";
 import { BrowserRecord, LeaseRecord } from "../../../src/core/leases/records.ts";
 import { eventOf } from "./event-base.ts";

@@ -13,8 +13,8 @@ export const HookOptions = z.object({
 });
 
 /**
- * How a process of the product is started with the hook: `args` stand before its script; `env` is added to its own. Give it
- * an `ipc` channel too (`stdio: [..., "ipc"]`), over which hook-client.ts talks to it.
+ * How a process of the product is started with the hook: `args` stand before its script; `env` is added to its own.
+ * Give it an `ipc` channel too (`stdio: [..., "ipc"]`), over which hook-client.ts talks to it.
  */
 export const hookArguments = (
   options: z.input<typeof HookOptions>,

@@ -1,4 +1,7 @@
-/** A process of the product in small, for the hook's own tests: carries out the calls of the lease stores that it is sent. */
+/**
+ * A process of the product in small, for the hook's own tests: carries out the calls of the lease stores that it is
+ * sent.
+ */
 import { createLeaseStore } from "../../../src/core/leases/lease-store.ts";
 import { createRepairStore } from "../../../src/core/leases/repair-store.ts";
 import { createLogger } from "../../../src/platform/base/log.ts";

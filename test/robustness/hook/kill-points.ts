@@ -1,6 +1,6 @@
 /**
- * Named points at which a run can have a process halted, killed or frozen: in the operator's round on both sides of every write
- * that another write of the same round relies on, in an api between a grant and its bind.
+ * Named points at which a run can have a process halted, killed or frozen: in the operator's round on both sides of
+ * every write that another write of the same round relies on, in an api between a grant and its bind.
  */
 import type { SourcePatch } from "./source-patch.ts";
 
@@ -26,9 +26,10 @@ export const haltPoints = [...killPoints, bindPoint] as const;
 type HaltPoint = (typeof haltPoints)[number];
 
 /**
- * The points after which the round asks whether it still leads. Only there a process is frozen: between the question and the
- * write that follows there is a moment that no replica can close, and a run that aimed at it would find nothing new.
- * With how often each is chosen: the pod that is made after `after-spend` would be one too many, and nothing else stops it.
+ * The points after which the round asks whether it still leads. Only there a process is frozen: between the question
+ * and the write that follows there is a moment that no replica can close, and a run that aimed at it would find nothing
+ * new. With how often each is chosen: the pod that is made after `after-spend` would be one too many, and nothing else
+ * stops it.
  */
 export const freezePoints = {
   "before-first-action": 1,

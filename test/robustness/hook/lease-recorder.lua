@@ -1,6 +1,7 @@
--- Put in front of every script of the product by the hook: what a script does to the keys of its pool goes, as one entry, into
--- the stream bp:{<pool uid>}:history. It looks at the commands and not at the scripts' own words, so that it stays right
--- when the scripts change. `recording` (the script's name) and `script` (its text as a function) are set around this file.
+-- Put in front of every script of the product by the hook: what a script does to the keys of its pool goes, as one
+-- entry, into the stream bp:{<pool uid>}:history. It looks at the commands and not at the scripts' own words, so that
+-- it stays right when the scripts change. `recording` (the script's name) and `script` (its text as a function) are set
+-- around this file.
 local plain = redis
 local changes, left, uid = {}, {}, string.match(KEYS[1] or "", "^bp:{(.-)}:pool$")
 

@@ -1,6 +1,8 @@
 import type { SourcePatch } from "./source-patch.ts";
 
-/** The lead of the operators lasts a third as long as it does: the same protocol, and more of it in a minute of a run. */
+/**
+ * The lead of the operators lasts a third as long as it does: the same protocol, and more of it in a minute of a run.
+ */
 export const quickLeadPatches: SourcePatch[] = [
   {
     file: "platform/kube/leader-election.ts",

@@ -1,7 +1,7 @@
 /**
- * Given to a process of the product by `node --import` in tests. It changes the text of the product's files while they load
- * (seeded bugs, recording, kill points), so that the product itself has no trace of any of it, and listens to the run
- * that started the process (process-control.ts).
+ * Given to a process of the product by `node --import` in tests. It changes the text of the product's files while they
+ * load (seeded bugs, recording, kill points), so that the product itself has no trace of any of it, and listens to the
+ * run that started the process (process-control.ts).
  */
 import { writeSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -35,7 +35,8 @@ registerHooks({
   },
 });
 
-// The product ends itself after an unhandled rejection; this line comes first, at once, and can be told from all others.
+// The product ends itself after an unhandled rejection; this line comes first, at once, and can be told from all
+// others.
 process.on("unhandledRejection", (reason) => {
   const message = reason instanceof Error ? reason.stack : String(reason);
   writeSync(2, `${JSON.stringify({ level: 60, msg: "test hook: unhandled rejection", reason: message })}\n`);

@@ -1,4 +1,7 @@
-/** A change of the product's source in a test process: the text `find`, which must stand in the file exactly once, becomes `replace`. */
+/**
+ * A change of the product's source in a test process: the text `find`, which must stand in the file exactly once,
+ * becomes `replace`.
+ */
 export type SourcePatch = {
   /** Path below `src/`, a TypeScript file or a Lua script. */
   file: string;

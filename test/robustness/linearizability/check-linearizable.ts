@@ -44,7 +44,10 @@ type Linearizability = {
   undecided: number;
 };
 
-/** Whether every pool behaved as one that does a single thing at a time. `program`: path of the built tools/linearizability. */
+/**
+ * Whether every pool behaved as one that does a single thing at a time. `program`: path of the built
+ * tools/linearizability.
+ */
 export const checkLinearizable = async (program: string, events: HistoryEvent[]): Promise<Linearizability> => {
   const verdicts = await checkPools(program, poolOperations(events));
   const findings = verdicts

@@ -1,11 +1,12 @@
 /**
- * What happened to each pool as operations that took effect at some moment between two times, for the search of an order that
- * explains all of them (tools/linearizability/pool.go).
+ * What happened to each pool as operations that took effect at some moment between two times, for the search of an
+ * order that explains all of them (tools/linearizability/pool.go).
  *
- * Clients tell when; agents tell which browser a session had. The tickets come from the scripts, and only where Redis lost
- * nothing and the caller stood in the queue once and was granted a browser once: after a loss, or when a browser refused its
- * lease, the order of the answers is no longer that of the grants; and a caller who was passed over while its replica was cut off
- * from messages comes back with a ticket below those that were served meanwhile (first-come checks it from then on).
+ * Clients tell when; agents tell which browser a session had. The tickets come from the scripts, and only where Redis
+ * lost nothing and the caller stood in the queue once and was granted a browser once: after a loss, or when a browser
+ * refused its lease, the order of the answers is no longer that of the grants; and a caller who was passed over while
+ * its replica was cut off from messages comes back with a ticket below those that were served meanwhile (first-come
+ * checks it from then on).
  */
 
 import { agentLogs, isToldBind, type Told, toldBinds, withHolder } from "../checks/agent-log.ts";
@@ -62,7 +63,10 @@ type Use = {
   over: EventOf<"agent"> | undefined;
 };
 
-/** The calls of a run. `requestedAtMs`: when each request was made first; a repetition may be answered before the call that has got its place. */
+/**
+ * The calls of a run. `requestedAtMs`: when each request was made first; a repetition may be answered before the call
+ * that has got its place.
+ */
 type Calls = { byId: Map<string, EventOf<"call">>; requestedAtMs: Map<string, number> };
 
 const readCalls = (calls: EventOf<"call">[]): Calls => {
@@ -93,7 +97,8 @@ const usesOf = (log: EventOf<"agent">[], calls: Calls, told: Map<string, Told>):
     const isOver = event.what === "exit" || (event.what === "ended" && session === held?.session);
     if (last && held && isOver) last.over = event;
     if (event.what !== "bound" || session === held?.session) continue;
-    // The call of a caller who never learned of this one is not known; it was granted the browser after the session before.
+    // The call of a caller who never learned of this one is not known; it was granted the browser after the session
+    // before.
     const grant = callOf(event, calls, told) ?? { call: last?.grant.call ?? 0, return: toNs(event.at) };
     uses.push({ session, bound: event, grant, over: undefined });
   }
@@ -101,9 +106,10 @@ const usesOf = (log: EventOf<"agent">[], calls: Calls, told: Map<string, Told>):
 };
 
 /**
- * How a session came to its end. A release with a clear answer shows when. Whatever else may have ended it (a release without a
- * clear answer, the service when its caller never learned of it, the end of the process) counts as one thing that may have
- * happened, and only where it is needed to explain that the session was gone or that `next` got the browser.
+ * How a session came to its end. A release with a clear answer shows when. Whatever else may have ended it (a release
+ * without a clear answer, the service when its caller never learned of it, the end of the process) counts as one thing
+ * that may have happened, and only where it is needed to explain that the session was gone or that `next` got the
+ * browser.
  */
 const endingOf = (use: Use, next: Use | undefined, view: { releases: Operation[]; isWhole: boolean }): Ending[] => {
   const isUnclear = ({ ended }: Operation): boolean => ended?.outcome !== "ok" && ended?.outcome !== "gone";

@@ -1,6 +1,9 @@
 import { open } from "node:fs/promises";
 
-/** Gives, at each call, the whole lines that a file has grown by since the call before; a file that is not there has none. */
+/**
+ * Gives, at each call, the whole lines that a file has grown by since the call before; a file that is not there has
+ * none.
+ */
 export const grownLines = (file: string): (() => Promise<string[]>) => {
   let from = 0;
   return async () => {

@@ -1,4 +1,6 @@
-/** Reads what the scripts write into the streams of all pools of a history, all the time, from whichever Redis is there. */
+/**
+ * Reads what the scripts write into the streams of all pools of a history, all the time, from whichever Redis is there.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../history/event-base.ts";
 import { leaseEventOf, leaseStreamKey } from "../history/lease-event.ts";

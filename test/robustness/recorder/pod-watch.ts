@@ -1,6 +1,6 @@
 /**
- * A watch of all browser pods that shares nothing with the product: its own connection, its own list and watch. When it broke
- * off, it lists again and reports what it missed in between as one change.
+ * A watch of all browser pods that shares nothing with the product: its own connection, its own list and watch. When it
+ * broke off, it lists again and reports what it missed in between as one change.
  */
 
 import { readFile } from "node:fs/promises";

@@ -1,4 +1,7 @@
-/** What the replicas' processes tell of themselves: failures in their logs, and what they hold while nobody uses the service. */
+/**
+ * What the replicas' processes tell of themselves: failures in their logs, and what they hold while nobody uses the
+ * service.
+ */
 import { monotonicMs } from "../history/event-base.ts";
 import type { Replica } from "../topology/replica.ts";
 import { grownLines } from "./grown-lines.ts";

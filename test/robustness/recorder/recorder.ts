@@ -1,6 +1,6 @@
 /**
- * Where everything that is seen of a run goes: into the history that is open now. The recorders run as long as the topology,
- * histories come and go; what happens between two of them is forgotten.
+ * Where everything that is seen of a run goes: into the history that is open now. The recorders run as long as the
+ * topology, histories come and go; what happens between two of them is forgotten.
  */
 import { createHistory, type HistoryEvent, type HistoryWriter } from "../history/history.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Pools of another project that nobody uses, played by a simulated node of their own. Every fault of the control plane, the operators and
- * Redis hits them too, and all of them must be known and idle whenever a history has come to rest.
+ * Pools of another project that nobody uses, played by a simulated node of their own. Every fault of the control plane,
+ * the operators and Redis hits them too, and all of them must be known and idle whenever a history has come to rest.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";

@@ -1,6 +1,6 @@
 /**
- * The way of one replica to the Kubernetes API: a relay that knows requests from watches, so that a fault can hit the watches
- * alone. It speaks plain HTTP on loopback to the replica and TLS to the API server.
+ * The way of one replica to the Kubernetes API: a relay that knows requests from watches, so that a fault can hit the
+ * watches alone. It speaks plain HTTP on loopback to the replica and TLS to the API server.
  *
  *   watches   pass ──drop──► broken once, then pass
  *             pass ──hold──► what the server sends waits here until let go, in its order

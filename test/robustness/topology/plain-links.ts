@@ -1,4 +1,7 @@
-/** The ways to Redis on a machine without toxiproxy: relays that can be cut and led elsewhere. Faults that need more are left out. */
+/**
+ * The ways to Redis on a machine without toxiproxy: relays that can be cut and led elsewhere. Faults that need more are
+ * left out.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { pipeline } from "node:stream";

@@ -1,6 +1,6 @@
 /**
- * A process of the run: started, killed, stopped and continued by the faults, its output in a log file. It dies with the run,
- * also when the run is killed.
+ * A process of the run: started, killed, stopped and continued by the faults, its output in a log file. It dies with
+ * the run, also when the run is killed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

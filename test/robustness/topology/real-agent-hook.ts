@@ -1,6 +1,7 @@
 /**
- * Given to a real agent by `node --import`, so that it tells what it does with its leases as a simulated one does: a line each,
- * appended to the file that a variable names. Commands over CDP are not told: they go to the browser as bytes.
+ * Given to a real agent by `node --import`, so that it tells what it does with its leases as a simulated one does: a
+ * line each, appended to the file that a variable names. Commands over CDP are not told: they go to the browser as
+ * bytes.
  */
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";

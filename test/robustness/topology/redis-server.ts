@@ -22,7 +22,10 @@ export type RedisServerOptions = {
 /** One redis-server, or a Sentinel. */
 export type RedisServer = {
   port: number;
-  /** A connection of the run's own, past all links. A command waits some seconds for a server that is down, and then fails. */
+  /**
+   * A connection of the run's own, past all links. A command waits some seconds for a server that is down, and then
+   * fails.
+   */
   client: Redis;
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>;

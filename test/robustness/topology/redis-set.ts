@@ -1,4 +1,7 @@
-/** Servers with replicas that take over by themselves, set up as docs/redis.md says: by Sentinel with TLS, or as a Cluster. */
+/**
+ * Servers with replicas that take over by themselves, set up as docs/redis.md says: by Sentinel with TLS, or as a
+ * Cluster.
+ */
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * One replica of the product's api or operator, a process with ways of its own to Redis and to Kubernetes. It is started anew
- * when it ends, as an orchestrator would; an end that no fault asked for stands in the history.
+ * One replica of the product's api or operator, a process with ways of its own to Redis and to Kubernetes. It is
+ * started anew when it ends, as an orchestrator would; an end that no fault asked for stands in the history.
  */
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -1,4 +1,7 @@
-/** Sites that let nobody in, or of which no trial can tell; and one with another wall on each path. Prints what was found. */
+/**
+ * Sites that let nobody in, or of which no trial can tell; and one with another wall on each path. Prints what was
+ * found.
+ */
 import { expect, test } from "vitest";
 import {
   analyzedSites,
@@ -79,7 +82,8 @@ test.concurrent(
 
     const denied = await at("/denied", {});
     expect(denied.done.outcome).toBe("no_working_configuration");
-    // Now every configuration is refused somewhere on the host too often to be told of other pages. What the pages have stays.
+    // Now every configuration is refused somewhere on the host too often to be told of other pages. What the pages have
+    // stays.
     expect([await look("/"), await look("/members"), await look("/denied"), await look("/else")]).toEqual([
       ["exact", "headless"],
       ["exact", "headless stealth"],

@@ -32,7 +32,8 @@ const cases: SiteCase[] = [
     },
     guidance: ["Country"],
   },
-  // A whole page, with 200: only the rule of this installation tells that it is a refusal. It lets the second configuration in.
+  // A whole page, with 200: only the rule of this installation tells that it is a refusal. It lets the second
+  // configuration in.
   {
     site: "own-gate",
     countries: ["FR"],

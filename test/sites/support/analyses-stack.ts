@@ -31,7 +31,10 @@ export type ReadAnalysis = AnalysisState & Pick<AnalysisAnswer, "target">;
 export type Analyses = {
   internet: Internet;
   stack: LocalStack;
-  /** Starts local mode anew with the same data, after it has ended. `settings`: undefined for none, so that no site is analyzed. */
+  /**
+   * Starts local mode anew with the same data, after it has ended. `settings`: undefined for none, so that no site is
+   * analyzed.
+   */
   startAgain(settings: object | undefined): Promise<void>;
   /** The answer's body; fails unless it is 200. */
   call<T>(method: string, path: string, body?: object): Promise<T>;

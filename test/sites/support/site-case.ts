@@ -13,8 +13,8 @@ import {
 } from "./analyses-stack.ts";
 
 /**
- * `trials`: how often each configuration is tried, and what comes of it. `recommended`: a configuration in words; null: none.
- * `guidance`: the words that its sentences begin with.
+ * `trials`: how often each configuration is tried, and what comes of it. `recommended`: a configuration in words; null:
+ * none. `guidance`: the words that its sentences begin with.
  */
 export type SiteCase = {
   site: string;
@@ -32,7 +32,9 @@ export const direct = ["headless direct", "headless stealth direct", "headful di
 /** The same through proxies of a type. */
 export const through = (type: string): string[] => direct.map((name) => name.replace("direct", type));
 
-/** Each of these configurations was refused as often as it takes to give it up: two of at most five trials are too many. */
+/**
+ * Each of these configurations was refused as often as it takes to give it up: two of at most five trials are too many.
+ */
 export const refused = (names: readonly string[], reason: string): Record<string, number> =>
   Object.fromEntries(names.map((name) => [`${name} blocked ${reason}`, 2]));
 
@@ -132,8 +134,8 @@ const expectRecommended = (answer: LookupAnswer, wanted: SiteCase, scope: string
 };
 
 /**
- * Checks all that is known of a site whose host was never asked for before: the analysis, the evidence and the lookups before, during
- * and after, also of another page and of another host of its domain.
+ * Checks all that is known of a site whose host was never asked for before: the analysis, the evidence and the lookups
+ * before, during and after, also of another page and of another host of its domain.
  */
 const expectFound = async (analyses: Analyses, wanted: SiteCase, seen: Seen): Promise<void> => {
   const { before, states, during, done, after } = seen;

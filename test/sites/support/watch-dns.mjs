@@ -1,5 +1,6 @@
-// Loaded into a process by `--import`: appends a line to the file WATCH_DNS_FILE for every name that the process has resolved, by
-// whichever function of Node: the system's resolver and queries of its own have these two types of resources.
+// Loaded into a process by `--import`: appends a line to the file WATCH_DNS_FILE for every name that the process has
+// resolved, by whichever function of Node: the system's resolver and queries of its own have these two types of
+// resources.
 import { createHook } from "node:async_hooks";
 import { appendFileSync } from "node:fs";
 

@@ -6,7 +6,10 @@ import { BidiClosed, BidiError, connectRawBidi, type RawBidi } from "./raw-bidi.
 const html = `<title>Tried</title><h1 id=heading>Tried</h1><input id=file type=file>
 <script>globalThis.answers = [];</script><iframe srcdoc="in a frame"></iframe>`;
 
-/** A site with a page (`/`), one that wants a password (`/secret`), a download (`/file`), and one that never answers (`/never`). */
+/**
+ * A site with a page (`/`), one that wants a password (`/secret`), a download (`/file`), and one that never answers
+ * (`/never`).
+ */
 const serveSite = async (): Promise<{ origin: string } & AsyncDisposable> => {
   const server = createServer(({ url }, response) => {
     if (url === "/never") return;

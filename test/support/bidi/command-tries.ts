@@ -132,7 +132,10 @@ const pageTries = {
   "webExtension.uninstall": ({ send }) => send("webExtension.uninstall", { extension: "a".repeat(32) }),
 } satisfies Partial<Record<keyof Commands, Try>>;
 
-/** Every command by its name, in groups that don't disturb each other. The compiler tells when the specification has one more. */
+/**
+ * Every command by its name, in groups that don't disturb each other. The compiler tells when the specification has one
+ * more.
+ */
 export const commandTries = { browserTries, emulationTries, pageTries, networkTries } as const;
 
 type Tried = { [Group in keyof typeof commandTries]: keyof (typeof commandTries)[Group] }[keyof typeof commandTries];

@@ -50,7 +50,10 @@ const tryAllCommands = async (place: Place): Promise<Outcomes> => {
   return outcomes;
 };
 
-/** The outcomes of all that leaves the browser and the connection there: one after the other, since a command that shows a tab hides others. */
+/**
+ * The outcomes of all that leaves the browser and the connection there: one after the other, since a command that shows
+ * a tab hides others.
+ */
 export const tryEverything = async (place: Place): Promise<Outcomes> => ({
   ...(await tryAllCommands(place)),
   ...(await tryEvents(place)),

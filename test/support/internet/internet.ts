@@ -1,7 +1,7 @@
 /**
- * A small internet on this machine: sites below the special-use name `.example`, each a domain of its own, and proxies that stand for
- * countries. A browser reaches it when its names lead to `address`: for one that a test starts by `resolverFlag`, for the agent's by
- * the variable `BROWSERPOOL_TEST_EXAMPLE_ADDRESS`.
+ * A small internet on this machine: sites below the special-use name `.example`, each a domain of its own, and proxies
+ * that stand for countries. A browser reaches it when its names lead to `address`: for one that a test starts by
+ * `resolverFlag`, for the agent's by the variable `BROWSERPOOL_TEST_EXAMPLE_ADDRESS`.
  */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";

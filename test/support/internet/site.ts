@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What a site knows of a request. `place`: of the proxy that it came through; undefined when it came directly. `nth`: counts the site's requests for documents from 1. */
+/**
+ * What a site knows of a request. `place`: of the proxy that it came through; undefined when it came directly. `nth`:
+ * counts the site's requests for documents from 1.
+ */
 type Asked = { request: IncomingMessage; path: string; place: Place | undefined; nth: number; port: number };
 
 /** The countries that have a proxy. */

@@ -24,8 +24,8 @@ export const oneIpv6Address = (): Addresses => {
 };
 
 /**
- * Addresses of one /16 of 127.0.0.0/8, drawn by chance so that nodes on one machine rarely meet; whoever listens must cope
- * with one that is in use. An address is given again only after all others, as late as can be.
+ * Addresses of one /16 of 127.0.0.0/8, drawn by chance so that nodes on one machine rarely meet; whoever listens must
+ * cope with one that is in use. An address is given again only after all others, as late as can be.
  */
 export const createAddresses = (): Addresses => {
   // 127.0 is the machine's own.

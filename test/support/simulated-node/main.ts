@@ -1,6 +1,6 @@
 /**
- * The simulated node as a process: the program that `node-process.ts` starts and controls over its IPC channel. Ends when
- * that channel does. Its log of agent events is a JSON line each in the file of its options.
+ * The simulated node as a process: the program that `node-process.ts` starts and controls over its IPC channel. Ends
+ * when that channel does. Its log of agent events is a JSON line each in the file of its options.
  */
 
 import { createLogger } from "../../../src/platform/base/log.ts";

@@ -31,7 +31,10 @@ type NodeProcessSettings = {
   logPath?: string;
 };
 
-/** Resolves when the node is registered; rejects when its process ends before. The process ends with this one at the latest. */
+/**
+ * Resolves when the node is registered; rejects when its process ends before. The process ends with this one at the
+ * latest.
+ */
 export const startNodeProcess = async (
   options: NodeProcessOptions,
   { args = [], env = {}, logPath }: NodeProcessSettings = {},

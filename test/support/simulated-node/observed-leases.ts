@@ -2,7 +2,10 @@ import type { LeaseKeeper } from "../../../src/core/agent/lease-keeper.ts";
 import { type AgentState, compareFences } from "../../../src/core/protocol/agent-api.ts";
 import type { Said } from "./agent-event.ts";
 
-/** The keeper as it is, telling what it does. What changes at once is told before anything else can happen in the process. */
+/**
+ * The keeper as it is, telling what it does. What changes at once is told before anything else can happen in the
+ * process.
+ */
 export const observedLeases = (keeper: LeaseKeeper, say: (said: Said) => void): LeaseKeeper => {
   let toldBound: AgentState["lease"] = null;
 

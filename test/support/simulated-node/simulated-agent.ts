@@ -1,7 +1,7 @@
 /**
- * One agent of a simulated node: the real server, lease keeper, fence and token check over a browser that is only played.
- * Its switches work where the fault would be: on the way in (slow, dead), on the listener (refusing), in the browser
- * (unhealthy), in what the keeper says (lying).
+ * One agent of a simulated node: the real server, lease keeper, fence and token check over a browser that is only
+ * played. Its switches work where the fault would be: on the way in (slow, dead), on the listener (refusing), in the
+ * browser (unhealthy), in what the keeper says (lying).
  */
 import type { KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,7 +1,7 @@
 /**
- * A node that plays the agents of thousands of pods in one process. To the control plane it is what the local kubelet is: it
- * sees pods, gives each an address of 127.0.0.0/8 and a status, and ends them. Each agent listens on its own address and is
- * the real one but for its browser.
+ * A node that plays the agents of thousands of pods in one process. To the control plane it is what the local kubelet
+ * is: it sees pods, gives each an address of 127.0.0.0/8 and a status, and ends them. Each agent listens on its own
+ * address and is the real one but for its browser.
  */
 
 import { startNode } from "../../../src/local/kubelet/local-kubelet.ts";

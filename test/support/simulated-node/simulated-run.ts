@@ -3,9 +3,9 @@
  *
  *   starting ──(delay)──► running, ready ◄──► running ──► ended
  *
- * It ends as the real agent's process does: in order when it is told to and its lease is over (a stopped one, or one in use,
- * only after its grace, killed), with its last word when its browser dies or its lease is idle, without one when it is killed or
- * put out.
+ * It ends as the real agent's process does: in order when it is told to and its lease is over (a stopped one, or one in
+ * use, only after its grace, killed), with its last word when its browser dies or its lease is idle, without one when
+ * it is killed or put out.
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -2,7 +2,10 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 
-/** Answers for one name: addresses, or the name that it is an alias of. `failsIpv4`: asked for IPv4, the server says that it has failed. */
+/**
+ * Answers for one name: addresses, or the name that it is an alias of. `failsIpv4`: asked for IPv4, the server says
+ * that it has failed.
+ */
 export type Answer = { a?: string[]; aaaa?: string[]; cname?: string; failsIpv4?: boolean };
 
 export type DnsServer = {

@@ -1,4 +1,7 @@
-/** Servers that count what arrives, by the attempt that it belongs to: the path of a request, or a port of the attempt's own. */
+/**
+ * Servers that count what arrives, by the attempt that it belongs to: the path of a request, or a port of the attempt's
+ * own.
+ */
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer as createHttpServer, type Server } from "node:http";

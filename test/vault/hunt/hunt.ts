@@ -1,5 +1,6 @@
 /**
- * Searches everything that a service leaves behind for the secrets of a test. It works with any flow: begin, run the flow, end.
+ * Searches everything that a service leaves behind for the secrets of a test. It works with any flow: begin, run the
+ * flow, end.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -52,7 +53,10 @@ const processTexts = async (): Promise<[string, Buffer][]> => {
 
 type Resource = { name: string; namespaced: boolean; verbs: string[] };
 
-/** Every object of every kind that can be listed, with managed fields and annotations, except Secrets and what is made of them. */
+/**
+ * Every object of every kind that can be listed, with managed fields and annotations, except Secrets and what is made
+ * of them.
+ */
 const kubeTexts = async (kubectl: (path: string) => Promise<string>): Promise<[string, string][]> => {
   const groups = (JSON.parse(await kubectl("/apis")) as { groups: { preferredVersion: { groupVersion: string } }[] })
     .groups;

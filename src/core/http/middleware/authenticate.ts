@@ -20,7 +20,10 @@ export const authenticate = (headers: IncomingHttpHeaders, apiKeys: ApiKeys): Pr
 /** The headers that name the project of a request, by id or by name (AUTH-4, AUTH-17). */
 const projectHeaders = ["X-Kernel-Project-Id", "X-Kernel-Project"] as const;
 
-/** The project of a request. Throws `forbidden`, `project_not_found`, or `bad_request` when its two headers name different ones. */
+/**
+ * The project of a request. Throws `forbidden`, `project_not_found`, or `bad_request` when its two headers name
+ * different ones.
+ */
 export const resolveProject = (
   headers: IncomingHttpHeaders,
   { scope }: Principal,

@@ -1,6 +1,7 @@
 /**
- * Lets web pages of the allowed origins (BROWSERPOOL_ALLOWED_ORIGINS) call the API. A browser first asks with a preflight whether
- * they may, and then shows them the answers. Cookies play no part: a page shows its API key, as every caller does.
+ * Lets web pages of the allowed origins (BROWSERPOOL_ALLOWED_ORIGINS) call the API. A browser first asks with a
+ * preflight whether they may, and then shows them the answers. Cookies play no part: a page shows its API key, as every
+ * caller does.
  */
 import type { Request, RequestHandler } from "express";
 import type { Config } from "../../config/config.ts";
@@ -19,7 +20,10 @@ const exposedHeaders = [
   "x-should-retry",
 ].join(", ");
 
-/** `*` allows the headers of every version of the SDK; it does not include `Authorization`. Without cookies no header is a danger. */
+/**
+ * `*` allows the headers of every version of the SDK; it does not include `Authorization`. Without cookies no header is
+ * a danger.
+ */
 const allowedHeaders = "Authorization, *";
 
 /** How long a browser may keep the answer to a preflight, seconds. Chromium keeps none for longer. */
@@ -29,9 +33,9 @@ const isPreflight = ({ method, headers }: Request): boolean =>
   method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 
 /**
- * Marks answers to pages of allowed origins as readable, errors included, and answers their preflights itself: they carry no key
- * and must cost nothing. Pages of other origins get no header. It must run after the check of host and origin. `methods`: in
- * upper case.
+ * Marks answers to pages of allowed origins as readable, errors included, and answers their preflights itself: they
+ * carry no key and must cost nothing. Pages of other origins get no header. It must run after the check of host and
+ * origin. `methods`: in upper case.
  */
 export const allowOrigins = (
   { allowedOrigins }: Pick<Config, "allowedOrigins">,

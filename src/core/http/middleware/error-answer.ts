@@ -2,7 +2,10 @@ import type { Response } from "express";
 import { AppError, type ErrorCode, httpStatus } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 
-/** Codes after which a retry of the same request can succeed; with all others, a header tells the SDK not to retry (HTTP-19). */
+/**
+ * Codes after which a retry of the same request can succeed; with all others, a header tells the SDK not to retry
+ * (HTTP-19).
+ */
 const retryable = new Set<ErrorCode>([
   "unavailable",
   "too_many_requests",

@@ -16,8 +16,8 @@ const originUrl = (origin: string): URL | undefined => URL.parse(origin) ?? unde
 const pageSchemes = new Set(["http:", "https:", "file:", "ftp:", "ws:", "wss:"]);
 
 /**
- * Whether an origin is that of a browser extension or an app (`chrome-extension://…`, `vscode-webview://…`): browsers let no web page
- * have it.
+ * Whether an origin is that of a browser extension or an app (`chrome-extension://…`, `vscode-webview://…`): browsers
+ * let no web page have it.
  */
 const isApp = (origin: string): boolean => {
   const url = originUrl(origin);
@@ -33,9 +33,9 @@ const isOwn = (origin: string, host: string | undefined): boolean => {
 };
 
 /**
- * Refuses a request with an unknown `Host` (a web page can point its own name at a loopback address: DNS rebinding) or with the
- * `Origin` of another site. Clients other than browsers send no `Origin`. `takesApps`: also extensions and apps may call; the caller
- * then requires a session's token.
+ * Refuses a request with an unknown `Host` (a web page can point its own name at a loopback address: DNS rebinding) or
+ * with the `Origin` of another site. Clients other than browsers send no `Origin`. `takesApps`: also extensions and
+ * apps may call; the caller then requires a session's token.
  */
 export const checkHost = (
   { host, origin }: IncomingHttpHeaders,

@@ -5,8 +5,8 @@ import express, { type Request, type Response } from "express";
 import { AppError } from "../../../platform/base/errors.ts";
 import { defaultBodyEntries, excessOf, tooDeep } from "../body-entries.ts";
 
-// Whether a body is text. What is not would be stored as another text than was sent, with U+FFFD in its place: a password, too. So bytes
-// that are no UTF-8 are refused, and escapes that name half a surrogate pair.
+// Whether a body is text. What is not would be stored as another text than was sent, with U+FFFD in its place: a
+// password, too. So bytes that are no UTF-8 are refused, and escapes that name half a surrogate pair.
 
 const [backslash, smallU] = [0x5c, 0x75];
 
@@ -37,7 +37,10 @@ const hasHalfPair = (bytes: Uint8Array): boolean => {
   return false;
 };
 
-/** Why the JSON in these bytes is not text, in words; undefined when it is. Bytes that are no JSON are judged as they come. */
+/**
+ * Why the JSON in these bytes is not text, in words; undefined when it is. Bytes that are no JSON are judged as they
+ * come.
+ */
 export const whyNotText = (bytes: Uint8Array): string | undefined => {
   if (!isUtf8(bytes)) return "is not UTF-8";
   return hasHalfPair(bytes) ? "names half a surrogate pair: it is no text" : undefined;
@@ -55,7 +58,10 @@ type BodyBounds = { bytes: number; entries: number };
 
 const large = new WeakSet<object>();
 
-/** Why a body is refused by its bytes, in words that follow "the body". Thrown within the parser, which adds the body to it. */
+/**
+ * Why a body is refused by its bytes, in words that follow "the body". Thrown within the parser, which adds the body to
+ * it.
+ */
 class Refused extends Error {
   readonly code: "bad_request" | "payload_too_large";
   constructor(code: "bad_request" | "payload_too_large", why: string) {
@@ -99,8 +105,8 @@ export const giveTurn = async (request: Request): Promise<void> => {
 };
 
 /**
- * Sets `request.body` to the JSON body, `{}` when there is none, and returns it. `bounds`: of the route. Throws `unsupported_media_type`,
- * `payload_too_large` or `bad_request`.
+ * Sets `request.body` to the JSON body, `{}` when there is none, and returns it. `bounds`: of the route. Throws
+ * `unsupported_media_type`, `payload_too_large` or `bad_request`.
  */
 export const parseBody = async (
   request: Request,

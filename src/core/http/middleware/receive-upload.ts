@@ -16,8 +16,8 @@ const formLimits = { files: 1, fields: 20, parts: 21, fieldSize: 4096, headerPai
 const formBytes = 256 * 1024;
 
 /**
- * Time for the parser and the disk to take some bytes, or the end, ms. Of a form that goes on after its end the parser tells the end too
- * early, and a pipeline then waits for ever.
+ * Time for the parser and the disk to take some bytes, or the end, ms. Of a form that goes on after its end the parser
+ * tells the end too early, and a pipeline then waits for ever.
  */
 const takeMs = 10_000;
 
@@ -90,8 +90,8 @@ const parserFor = (request: Request, { mostBytes }: UploadContract) => {
 };
 
 /**
- * Reads a form: its fields as texts, and its file onto the disk, never as a whole into memory. Throws `unsupported_media_type`,
- * `payload_too_large`, `bad_request` and the reason of `signal`. The caller closes the file.
+ * Reads a form: its fields as texts, and its file onto the disk, never as a whole into memory. Throws
+ * `unsupported_media_type`, `payload_too_large`, `bad_request` and the reason of `signal`. The caller closes the file.
  */
 export const receiveUpload = async (
   request: Request,

@@ -49,8 +49,8 @@ const isList = (schema: z.ZodType, name: string): boolean =>
   isObjectSchema(schema) && Object.hasOwn(schema.shape, name) && lists.has(schema.shape[name] as z.ZodType);
 
 /**
- * Converts the SDK's `tags[team]=a&tags[env]=b` to `tags: {team: "a", env: "b"}`; other fields stay unchanged. Throws `bad_request` for a
- * field that is given twice, and for one of `schema` whose brackets are written otherwise.
+ * Converts the SDK's `tags[team]=a&tags[env]=b` to `tags: {team: "a", env: "b"}`; other fields stay unchanged. Throws
+ * `bad_request` for a field that is given twice, and for one of `schema` whose brackets are written otherwise.
  */
 export const nestQuery = (query: Record<string, unknown>, schema: z.ZodType): Record<string, unknown> => {
   const nested: Record<string, unknown> = Object.create(null);

@@ -14,8 +14,8 @@ const answerName = (route: Route): string =>
   isGetter(route) ? route.operationId.slice("get".length) : `${requestName(route)}Answer`;
 
 /**
- * Component names of all answers that are objects. The answer of `getX` is named `X` in all operations. Any other answer is named
- * after the first operation that has it, e.g. `CreateApiKeyAnswer`.
+ * Component names of all answers that are objects. The answer of `getX` is named `X` in all operations. Any other
+ * answer is named after the first operation that has it, e.g. `CreateApiKeyAnswer`.
  */
 export const nameAnswers = (routes: readonly Route[]): Map<z.ZodType, string> => {
   const names = new Map<z.ZodType, string>([[Session, "Session"]]);

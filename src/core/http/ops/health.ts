@@ -9,8 +9,8 @@ const sharedMs = 1000;
 /** Whether a process can serve. */
 export type Health = {
   /**
-   * Checks every part; a part that does not answer in time counts as down. Whoever asks within a second of a check shares it: who asks needs
-   * no key, and each check asks the API server. Never rejects.
+   * Checks every part; a part that does not answer in time counts as down. Whoever asks within a second of a check
+   * shares it: who asks needs no key, and each check asks the API server. Never rejects.
    */
   parts(): Promise<Record<Part, boolean>>;
   /** True between the process's start and its stop. */

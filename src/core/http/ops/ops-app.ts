@@ -47,8 +47,8 @@ export type OpsDeps = {
 };
 
 /**
- * Probes and metrics on their own port, which need not be open to callers. The kubelet and Prometheus use the pod's IP, so
- * BROWSERPOOL_ALLOWED_HOSTS must contain it. The caller lets a server listen.
+ * Probes and metrics on their own port, which need not be open to callers. The kubelet and Prometheus use the pod's IP,
+ * so BROWSERPOOL_ALLOWED_HOSTS must contain it. The caller lets a server listen.
  */
 export const createOpsApp = ({ config, health, registry, mountPages, log }: OpsDeps): Express => {
   const app = express();

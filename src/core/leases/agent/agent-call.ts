@@ -10,7 +10,10 @@ import type { AgentTokens } from "../../protocol/agent-token.ts";
 import { type LeaseRecord, notGenuine, unauthorized } from "../records.ts";
 import type { LeaseAtAgent } from "./agent-client.ts";
 
-/** Whether the agent's answer says that this lease holds its browser. Any other answer means that what was asked for is not done. */
+/**
+ * Whether the agent's answer says that this lease holds its browser. Any other answer means that what was asked for is
+ * not done.
+ */
 export const isHeldAtAgent = (
   { session, epoch, seq }: Pick<LeaseAtAgent, "session" | "epoch" | "seq">,
   { lease }: AgentState,
@@ -37,9 +40,9 @@ const written = (body: object): string | Buffer | Readable =>
   Buffer.isBuffer(body) || body instanceof Readable ? body : JSON.stringify(body);
 
 /**
- * Sends one request and reads the whole answer; `parse` makes the result of it. Rejects when no answer comes in time, and with
- * what `parse` throws. Meant for calls that a caller waits for: undici's `request` spends a quarter of such a call on creating a
- * stream and a signal.
+ * Sends one request and reads the whole answer; `parse` makes the result of it. Rejects when no answer comes in time,
+ * and with what `parse` throws. Meant for calls that a caller waits for: undici's `request` spends a quarter of such a
+ * call on creating a stream and a signal.
  */
 export const callJson = <T>(
   dispatcher: Dispatcher,
@@ -88,9 +91,9 @@ export const callJson = <T>(
   });
 
 /**
- * The result of a call. `refused`: the agent answered with an error code, or something answered that does not prove to be the
- * pod's agent (`not_genuine`); `unreachable`: no answer came in time. The code `unauthorized` says something about this process
- * alone, and nothing about the browser; `agentMs`: the agent's time then.
+ * The result of a call. `refused`: the agent answered with an error code, or something answered that does not prove to
+ * be the pod's agent (`not_genuine`); `unreachable`: no answer came in time. The code `unauthorized` says something
+ * about this process alone, and nothing about the browser; `agentMs`: the agent's time then.
  */
 export type Called<Result> =
   | ({ kind: "ok" } & Result)
@@ -98,8 +101,8 @@ export type Called<Result> =
   | { kind: "unreachable"; reason: string };
 
 /**
- * Where the agent of a browser listens. `browser`: the pod's uid; the agent accepts only tokens that name it. `pod`: the pod's name,
- * by which the agent's proof is checked.
+ * Where the agent of a browser listens. `browser`: the pod's uid; the agent accepts only tokens that name it. `pod`:
+ * the pod's name, by which the agent's proof is checked.
  */
 export type AgentPlace = Pick<LeaseRecord, "browser" | "pod" | "address">;
 

@@ -13,7 +13,9 @@ export const quickConnectMs = 300;
 /** Deadline of the wait for a reset, ms: the agent gives one up after 40 s. */
 const resetTimeoutMs = 45_000;
 
-/** Largest answer that is read, bytes. A state with the longest request of a lease, every character escaped, is smaller. */
+/**
+ * Largest answer that is read, bytes. A state with the longest request of a lease, every character escaped, is smaller.
+ */
 const maxAnswerBytes = 1024 * 1024;
 
 /** The agent's state, or why there is none. */
@@ -34,8 +36,8 @@ export type AgentClient = {
   /** The agent's state. From then on the agent refuses binds of epochs below this one. */
   state(agent: AgentPlace, epoch: number): Promise<AgentAnswer>;
   /**
-   * Makes sure that the agent takes the next token, if this process' clock is what it refused (`AgentTokens.goBy`). For upgrades,
-   * which this client does not make.
+   * Makes sure that the agent takes the next token, if this process' clock is what it refused (`AgentTokens.goBy`). For
+   * upgrades, which this client does not make.
    */
   learnTime(agent: AgentPlace): Promise<void>;
   close(): Promise<void>;
@@ -44,8 +46,8 @@ export type AgentClient = {
 const read = (answer: unknown): { state: AgentState } => ({ state: AgentState.parse(answer) });
 
 /**
- * `keepAliveMs`: how long an unused connection stays open; left out, 30 s, which suits a process that calls the same agent again
- * and again. `connectMs`: the deadline for a connection; left out, that of the call.
+ * `keepAliveMs`: how long an unused connection stays open; left out, 30 s, which suits a process that calls the same
+ * agent again and again. `connectMs`: the deadline for a connection; left out, that of the call.
  */
 export const createAgentClient = (
   deps: AgentCallDeps,

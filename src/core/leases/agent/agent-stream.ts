@@ -18,7 +18,10 @@ import type { AgentCallDeps, AgentPlace, Called } from "./agent-call.ts";
 const connectMs = 2000;
 const headMs = 5000;
 
-/** Longest silence of a stream, ms: an agent sends an empty line after 10 s. It does not count while the reader takes nothing. */
+/**
+ * Longest silence of a stream, ms: an agent sends an empty line after 10 s. It does not count while the reader takes
+ * nothing.
+ */
 const silenceMs = 30_000;
 
 /** Longest line, characters. */
@@ -35,13 +38,16 @@ export class AgentStreamBroken extends Error {
   override name = "AgentStreamBroken";
 }
 
-/** Opened streams have these lines, each a value of JSON. Reading them throws an `AgentStreamBroken`, or the reason of the signal. */
+/**
+ * Opened streams have these lines, each a value of JSON. Reading them throws an `AgentStreamBroken`, or the reason of
+ * the signal.
+ */
 export type OpenedStream = { lines: AsyncIterable<unknown> };
 
 export type AgentStreams = {
   /**
-   * Asks an agent for a stream. `path`: with its query. Never rejects but with the reason of `signal`, whose abort also ends the
-   * stream. Who opens a stream must read it or abort the signal.
+   * Asks an agent for a stream. `path`: with its query. Never rejects but with the reason of `signal`, whose abort also
+   * ends the stream. Who opens a stream must read it or abort the signal.
    */
   open(agent: AgentPlace, path: string, signal: AbortSignal): Promise<Called<OpenedStream>>;
   close(): Promise<void>;

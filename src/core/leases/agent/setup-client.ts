@@ -9,7 +9,10 @@ import type { MaskValues } from "../../protocol/telemetry-api.ts";
 import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
 import type { AgentAnswer } from "./agent-client.ts";
 
-/** Longest answer, bytes: the digests of a setup's archives are far below it. What is at a pod's address may be anything. */
+/**
+ * Longest answer, bytes: the digests of a setup's archives are far below it. What is at a pod's address may be
+ * anything.
+ */
 const maxAnswerBytes = 64 * 1024;
 
 /** Deadline for a connection, ms. */
@@ -23,8 +26,9 @@ const archiveTimeoutMs = 5 * 60_000;
 const changeTimeoutMs = 50_000;
 
 /**
- * Calls to an agent that waits for its browser's setup (core/agent/receive-setup.ts), whose browser is changed for its holder
- * (core/agent/change-routes.ts), or that a vault is about to fill (features/telemetry/agent/telemetry-routes.ts). None throws. Everything is sealed for that agent.
+ * Calls to an agent that waits for its browser's setup (core/agent/receive-setup.ts), whose browser is changed for its
+ * holder (core/agent/change-routes.ts), or that a vault is about to fill
+ * (features/telemetry/agent/telemetry-routes.ts). None throws. Everything is sealed for that agent.
  */
 export type SetupClient = {
   /** The answer has the digests of the archives that the agent still misses. */

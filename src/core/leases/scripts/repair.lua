@@ -30,7 +30,8 @@ if former and former.browser == browser.id then
 end
 if ARGV[6] ~= "" then
   redis.call("HSET", LEASES, restored, ARGV[6])
-  -- The session has a browser, so it leaves the queue. If a caller still waits, a recheck makes it take again and get this lease.
+  -- The session has a browser, so it leaves the queue. If a caller still waits, a recheck makes it take again and get
+  -- this lease.
   if redis.call("ZREM", WAITERS, restored) == 1 then
     redis.call("SPUBLISH", takeRequest(restored).channel, cjson.encode({ session = restored, wake = "recheck" }))
   end

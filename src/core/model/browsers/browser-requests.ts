@@ -1,4 +1,7 @@
-/** What requests of on-demand browsers ask for: the spec of a new one, and the changes of a running one (BROWSER-24 to BROWSER-27). */
+/**
+ * What requests of on-demand browsers ask for: the spec of a new one, and the changes of a running one (BROWSER-24 to
+ * BROWSER-27).
+ */
 
 import type { Selector } from "../../../platform/kinds/selector.ts";
 import { fromWire, type Wire } from "../../../platform/kinds/wire.ts";
@@ -29,7 +32,9 @@ const requestProblems = ({ profile, proxy, proxyId, gpu, headless, chromePolicy 
     : []),
 ];
 
-/** `request`: parsed by `CreateBrowser`, which fills in the defaults. The caller checks the objects that it refers to. */
+/**
+ * `request`: parsed by `CreateBrowser`, which fills in the defaults. The caller checks the objects that it refers to.
+ */
 export const newBrowserSpec = (request: CreateBrowser): NewBrowserSpec => {
   const { proxy, ...asked } = fromWire(BrowserRequest, request);
   const merged = mergeTelemetry(undefined, asked.telemetry);

@@ -121,7 +121,9 @@ export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> = {
   ],
 };
 
-/** How long an ended browser can still be read, ms: as long as Redis keeps its session (scripts/includes/end-lease.lua). */
+/**
+ * How long an ended browser can still be read, ms: as long as Redis keeps its session (scripts/includes/end-lease.lua).
+ */
 export const endedLifeMs = 24 * 60 * 60 * 1000;
 
 /** Whether the session has ended, or the browser could not be started. */

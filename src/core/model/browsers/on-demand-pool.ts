@@ -46,18 +46,21 @@ type OnDemandRequest = {
   report?: SessionReport;
 };
 
-/** What the request of a session has that may report what it reaches (core/leases/records.ts). `recipe`: made and read by the config registry. */
+/**
+ * What the request of a session has that may report what it reaches (core/leases/records.ts). `recipe`: made and read
+ * by the config registry.
+ */
 type SessionReport = { config: string; recipe: object };
 
 /**
- * What the request of a session has whose caller allows a report; undefined when its browser has settings that no lookup recommends.
- * `namespace`: of the project.
+ * What the request of a session has whose caller allows a report; undefined when its browser has settings that no
+ * lookup recommends. `namespace`: of the project.
  */
 export type ReportOf = (spec: PoolLikeSpec, namespace: string) => Promise<SessionReport | undefined>;
 
 /**
- * What is known besides the spec. `owner`: of the lease, by id and uid. `name`: of the session. `project`: the project's id.
- * `allowedSeconds`: the longest session here.
+ * What is known besides the spec. `owner`: of the lease, by id and uid. `name`: of the session. `project`: the
+ * project's id. `allowedSeconds`: the longest session here.
  */
 type OnDemandContext = {
   owner: { id: string; uid: string };

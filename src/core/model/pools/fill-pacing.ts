@@ -1,6 +1,6 @@
 /**
- * Fill pacing (FILL-RATE-1 to FILL-RATE-3): the operator starts `r = size × fill_rate_per_minute / 100` browsers a minute, one by
- * one, `60 / r` seconds apart, the first at once. A rate of 0 pauses filling.
+ * Fill pacing (FILL-RATE-1 to FILL-RATE-3): the operator starts `r = size × fill_rate_per_minute / 100` browsers a
+ * minute, one by one, `60 / r` seconds apart, the first at once. A rate of 0 pauses filling.
  */
 
 export type Fill = { size: number; fillRatePerMinute: number };
@@ -22,13 +22,17 @@ export const failedStartBackOffMs = (failedStarts: number): number =>
 /** Default waiting time of an acquire while filling is paused, s. */
 const pausedWaitSeconds = 600;
 
-/** Shortest default waiting time, s: at the highest rates a pool "fills" in less time than one browser needs to start. */
+/**
+ * Shortest default waiting time, s: at the highest rates a pool "fills" in less time than one browser needs to start.
+ */
 const minWaitSeconds = 30;
 
 /** Longest default waiting time, s: else a pool that fills for days would keep the connection open for days. */
 const maxWaitSeconds = 3600;
 
-/** Default of `acquire_timeout_seconds`: the time that the whole pool needs to fill at its rate, from 30 s to an hour. */
+/**
+ * Default of `acquire_timeout_seconds`: the time that the whole pool needs to fill at its rate, from 30 s to an hour.
+ */
 export const defaultAcquireTimeoutSeconds = (fill: Fill): number => {
   if (fill.fillRatePerMinute === 0) return pausedWaitSeconds;
   const fillSeconds = Math.ceil((startIntervalMs(fill) * fill.size) / 1000);

@@ -35,8 +35,8 @@ const configAnswer = (pool: BrowserPool, name: string | undefined) => {
 };
 
 /**
- * `pool`: as read from the API server. The config shows the configuration with its defaults: selectors as they were given,
- * telemetry in its resolved form, the viewport only when it was set.
+ * `pool`: as read from the API server. The config shows the configuration with its defaults: selectors as they were
+ * given, telemetry in its resolved form, the viewport only when it was set.
  */
 export const browserPoolAnswer = (pool: BrowserPool, counts: PoolCounts, refs: PoolRefs): BrowserPoolAnswer => {
   const name = wireName(pool);

@@ -1,7 +1,8 @@
 /**
- * Applies the request of `PATCH /browser_pools/{id_or_name}` to the spec of a pool. A number in brackets is that of a rule: (4) is
- * POOL-PATCH-4. The request's schema implements rule 1 (`save_changes`). The caller checks rule 12 (the sum of all sizes), which
- * needs the other pools. The operator implements rules 13 and 14, which concern existing browsers.
+ * Applies the request of `PATCH /browser_pools/{id_or_name}` to the spec of a pool. A number in brackets is that of a
+ * rule: (4) is POOL-PATCH-4. The request's schema implements rule 1 (`save_changes`). The caller checks rule 12 (the
+ * sum of all sizes), which needs the other pools. The operator implements rules 13 and 14, which concern existing
+ * browsers.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -27,8 +28,8 @@ const profileOf = (request: PoolRequest): Pick<BrowserPoolSpec, "profile" | "ref
 };
 
 /**
- * `request`: parsed by `CreateBrowserPool`, which fills in the defaults. A profile turns `refreshOnProfileUpdate` on unless the
- * request sets it (POOL-4). The caller checks the organization's limits.
+ * `request`: parsed by `CreateBrowserPool`, which fills in the defaults. A profile turns `refreshOnProfileUpdate` on
+ * unless the request sets it (POOL-4). The caller checks the organization's limits.
  */
 export const newPoolSpec = (request: CreateBrowserPool): NewPoolSpec => {
   const asked = fromWire(PoolRequest, request);
@@ -90,7 +91,10 @@ const clearableChanges = (patch: PoolPatch): Changes =>
     }),
   );
 
-/** The profile (2) as it is named now, and its effect on `refreshOnProfileUpdate` (10): another name of the same profile has none. */
+/**
+ * The profile (2) as it is named now, and its effect on `refreshOnProfileUpdate` (10): another name of the same profile
+ * has none.
+ */
 const profileChanges = (spec: BrowserPoolSpec, patch: PoolPatch, { isSameProfile }: PatchFacts): Changes => {
   const choice = patch.profile && chooseProfile(patch.profile);
   const given = patch.refreshOnProfileUpdate;
@@ -158,8 +162,8 @@ const applyChanges = (spec: BrowserPoolSpec, changes: Changes): BrowserPoolSpec 
   withoutUndefined({ ...spec, ...changes });
 
 /**
- * `patch`: parsed by `UpdateBrowserPool`. Beyond the schema, only the given fields are checked, so that a pool with a problem in
- * another field can still be resized. It does not change `spec`; the caller sets `discardIdle` of the spec.
+ * `patch`: parsed by `UpdateBrowserPool`. Beyond the schema, only the given fields are checked, so that a pool with a
+ * problem in another field can still be resized. It does not change `spec`; the caller sets `discardIdle` of the spec.
  */
 export const patchPool = (
   spec: BrowserPoolSpec,

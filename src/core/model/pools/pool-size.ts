@@ -11,8 +11,8 @@ export const presentSize = ({ spec, status }: Pick<BrowserPool, "spec" | "status
   spec.size ?? status?.acceptedSize ?? promisedSize(spec);
 
 /**
- * By how many browsers a change of its spec lets a pool promise more, 0 or below for none; `before`: undefined for a new pool. A pool that a
- * limit keeps below its promise does not grow by a change of anything else.
+ * By how many browsers a change of its spec lets a pool promise more, 0 or below for none; `before`: undefined for a
+ * new pool. A pool that a limit keeps below its promise does not grow by a change of anything else.
  */
 export const growthOf = (spec: Sized, before: Pick<BrowserPool, "spec" | "status"> | undefined): number =>
   promisedSize(spec) - (before ? Math.max(presentSize(before), promisedSize(before.spec)) : 0);

@@ -1,6 +1,6 @@
 /**
- * Whether there is room for another browser: the same decision for HTTP, which refuses the request, and for the operator, which
- * refuses an object that YAML made.
+ * Whether there is room for another browser: the same decision for HTTP, which refuses the request, and for the
+ * operator, which refuses an object that YAML made.
  */
 
 // How many browsers may run at once in a project: annotations of namespaces, since one number needs no kind of its own.
@@ -21,7 +21,9 @@ export const readCap = (text: string | undefined): number | undefined => {
 export const boundedCap = (cap: number | undefined, organizationSessions: number): number | undefined =>
   cap === undefined ? undefined : Math.min(cap, organizationSessions);
 
-/** The organization's limits of browsers. `projectOnDemandSessions`: on-demand browsers of a project that no cap bounds. */
+/**
+ * The organization's limits of browsers. `projectOnDemandSessions`: on-demand browsers of a project that no cap bounds.
+ */
 export type SessionLimits = { pooledSessions: number; onDemandSessions: number; projectOnDemandSessions: number };
 
 /** Browsers that run or may run: the sizes of pools, and on-demand browsers. */
@@ -36,8 +38,8 @@ export type SessionUse = {
 };
 
 /**
- * The room for further on-demand browsers, 0 or more: in the project, and in the organization. `countsPools`: the project's room
- * is that of a cap, which pools use up too.
+ * The room for further on-demand browsers, 0 or more: in the project, and in the organization. `countsPools`: the
+ * project's room is that of a cap, which pools use up too.
  */
 type OnDemandRoom = { project: number; organization: number; countsPools: boolean };
 
@@ -66,11 +68,16 @@ export const noOnDemandRoom = (
   return `the organization may run ${limits.onDemandSessions} on-demand browsers at once, and they are in use`;
 };
 
-/** The largest size that a project's cap leaves to a pool, maybe below 0; Infinity without one. `inProject`: without this pool. */
+/**
+ * The largest size that a project's cap leaves to a pool, maybe below 0; Infinity without one. `inProject`: without
+ * this pool.
+ */
 export const roomOfPool = ({ cap = Infinity, inProject }: Pick<SessionUse, "cap" | "inProject">): number =>
   cap - inProject.pooled - inProject.onDemand;
 
-/** Why a pool may not grow to `size`, as the end of a sentence; undefined when it may. `inProject`: without this pool. */
+/**
+ * Why a pool may not grow to `size`, as the end of a sentence; undefined when it may. `inProject`: without this pool.
+ */
 export const poolAboveCap = (
   size: number,
   { cap, inProject: { pooled, onDemand } }: Pick<SessionUse, "cap" | "inProject">,

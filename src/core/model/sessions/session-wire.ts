@@ -18,7 +18,10 @@ export const ProfileAnswer = z.object({
 });
 export type ProfileAnswer = z.infer<typeof ProfileAnswer>;
 
-/** The problem of a session that shall live longer than the installation allows (LEASE-33). By YAML such a session is shortened. */
+/**
+ * The problem of a session that shall live longer than the installation allows (LEASE-33). By YAML such a session is
+ * shortened.
+ */
 export const sessionTooLong = (
   { maxSessionSeconds = 0 }: { maxSessionSeconds?: number | undefined },
   allowedSeconds: number,
@@ -30,7 +33,10 @@ export const sessionTooLong = (
 /** Longest wait that a caller can request, s: a day. */
 const maxWaitSeconds = 86_400;
 
-/** Most bytes of a session's tags, and of its telemetry settings, as JSON: Redis and the agent keep them with each lease. */
+/**
+ * Most bytes of a session's tags, and of its telemetry settings, as JSON: Redis and the agent keep them with each
+ * lease.
+ */
 const maxKeptBytes = 8192;
 
 const isShort = (value: unknown): boolean => Buffer.byteLength(JSON.stringify(value)) <= maxKeptBytes;

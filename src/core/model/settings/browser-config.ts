@@ -20,8 +20,9 @@ const BrowserFields = BrowserPoolSpec.extend({
 );
 
 /**
- * The configuration that a browser was made with, in its wire form. Redis keeps one for each configuration, so that an answer shows
- * the configuration of its own session. Of a policy that is stored in ConfigMaps it contains only the hash.
+ * The configuration that a browser was made with, in its wire form. Redis keeps one for each configuration, so that an
+ * answer shows the configuration of its own session. Of a policy that is stored in ConfigMaps it contains only the
+ * hash.
  */
 export type SessionConfig = Wire<z.infer<typeof BrowserFields>> & { chrome_policy_sha256?: string };
 
@@ -38,7 +39,10 @@ export const configHash = (spec: PoolLikeSpec): string => stableHash(sessionConf
 
 const inSetup = settingsWith("agent", "setup");
 
-/** Whether a browser needs more than its pod says (protocol/browser-setup.ts): what is secret, or too large for a variable. */
+/**
+ * Whether a browser needs more than its pod says (protocol/browser-setup.ts): what is secret, or too large for a
+ * variable.
+ */
 export const needsSetup = (spec: BrowserPoolSpec): boolean => inSetup.some((key) => spec[key] !== undefined);
 
 /** What the agent gets with its pod, by setting. */

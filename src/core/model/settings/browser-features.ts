@@ -6,8 +6,8 @@ import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts"
 import type { BrowserPoolSpec } from "../pools/browser-pool.ts";
 
 /**
- * A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it; an installation has `blob_store` when it has a store, and
- * `session_outcomes` when it lets sessions report what they reach.
+ * A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it; an installation has `blob_store` when it has a
+ * store, and `session_outcomes` when it lets sessions report what they reach.
  */
 export type BrowserFeature =
   | "network"
@@ -82,7 +82,10 @@ const needs: readonly Need[] = [
   },
 ];
 
-/** One problem for each setting that needs a feature which the installation lacks. What `before` has already is not checked again. */
+/**
+ * One problem for each setting that needs a feature which the installation lacks. What `before` has already is not
+ * checked again.
+ */
 export const featureProblems = (
   settings: Settings,
   features: readonly BrowserFeature[],

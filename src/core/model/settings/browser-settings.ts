@@ -127,8 +127,8 @@ export const profile = Selector.describe("The profile that browsers start with, 
 export const proxyId = z.string().min(1).max(maxIdLength).describe("The id of the proxy that all traffic takes.");
 
 /**
- * http, https, about:blank, data and the pages of extensions, without control characters. Others read the machine's files (file), run in the
- * page that is open (javascript) or are Chromium's own.
+ * http, https, about:blank, data and the pages of extensions, without control characters. Others read the machine's
+ * files (file), run in the page that is open (javascript) or are Chromium's own.
  */
 const startUrlPattern =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out

@@ -1,4 +1,6 @@
-/** A Chrome policy that is too large for its pool's object: the pool's reference to it, and the names of its ConfigMaps. */
+/**
+ * A Chrome policy that is too large for its pool's object: the pool's reference to it, and the names of its ConfigMaps.
+ */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
@@ -31,7 +33,10 @@ export const policyPartLabel = "browserpool.dev/pool-policy";
 /** A label's value has at most 63 characters; a pool's name can be longer. */
 const maxLabelLength = 63;
 
-/** The value of the label and the start of the names. It is not the uid, since a new pool's parts are written before the pool. */
+/**
+ * The value of the label and the start of the names. It is not the uid, since a new pool's parts are written before the
+ * pool.
+ */
 export const policyOwner = (poolName: string): string =>
   poolName.length <= maxLabelLength ? poolName : createHash("sha256").update(poolName).digest("hex").slice(0, 32);
 

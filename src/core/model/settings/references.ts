@@ -8,7 +8,8 @@ import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts"
 import type { BrowserSpec } from "../browsers/browser.ts";
 import type { BrowserPoolSpec } from "../pools/browser-pool.ts";
 
-// The kinds that settings of pools and browsers refer to by id or name. A feature has each of them; what a reference needs is here.
+// The kinds that settings of pools and browsers refer to by id or name. A feature has each of them; what a reference
+// needs is here.
 
 /** An object that can be referred to. */
 export type Referable = Parameters<typeof wireName>[0];

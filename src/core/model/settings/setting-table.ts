@@ -1,6 +1,7 @@
 /**
- * What each field of a pool's spec, and each that only an on-demand browser has, is to the rest of the service. A field without a row does
- * not compile; neither does a row that says `own`, `pod` or `as seen` and has no code for it where the columns say.
+ * What each field of a pool's spec, and each that only an on-demand browser has, is to the rest of the service. A field
+ * without a row does not compile; neither does a row that says `own`, `pod` or `as seen` and has no code for it where
+ * the columns say.
  *
  *   hashed    a browser is made with it: it is part of the configuration and its hash, and a change makes idle browsers outdated
  *             (browser-config.ts)

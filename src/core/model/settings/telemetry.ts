@@ -54,7 +54,9 @@ const TelemetryCategories = z.object({
   system: category("system"),
 });
 
-/** Messages are shared with the HTTP API, which checks the same rules on requests (core/model/settings/telemetry.ts). */
+/**
+ * Messages are shared with the HTTP API, which checks the same rules on requests (core/model/settings/telemetry.ts).
+ */
 const telemetryMessages = {
   categoriesWhileOff: "enabled: false cannot be combined with category settings",
   destinationWhileOff: "a destination cannot be combined with enabled: false",
@@ -123,9 +125,9 @@ export type Telemetry = z.infer<typeof Telemetry>;
 // Merges telemetry settings into others: a PATCH into a pool's, a lease's into its pool's, a new pool's into none
 // (POOL-PATCH-11, TELEMETRY-2 to TELEMETRY-7).
 //
-// The API stores and shows the resolved form: either nothing (no capture), or `enabled: true` with an `enabled` flag for each of
-// the ten categories, and `export` and `storage` where they were set. It resolves to itself. YAML may contain any shorter form;
-// `resolveTelemetry` resolves it.
+// The API stores and shows the resolved form: either nothing (no capture), or `enabled: true` with an `enabled` flag
+// for each of the ten categories, and `export` and `storage` where they were set. It resolves to itself. YAML may
+// contain any shorter form; `resolveTelemetry` resolves it.
 //
 //   omitted, null, {}        unchanged
 //   enabled: false           nothing; with category settings it is refused
@@ -220,8 +222,8 @@ const telemetryProblems = (current: Telemetry | undefined, patch: Telemetry): Sp
 };
 
 /**
- * `current`: as stored, resolved or not. `patch`: as requested, in camelCase. Returns the resolved form, or `current` unchanged
- * when the patch is empty.
+ * `current`: as stored, resolved or not. `patch`: as requested, in camelCase. Returns the resolved form, or `current`
+ * unchanged when the patch is empty.
  */
 export const mergeTelemetry = (
   current: Telemetry | undefined,

@@ -96,8 +96,9 @@ const update = (idOrName: string, wanted: Update, deps: PoolRoomDeps & { locks: 
   retryConflicts("the pool", async () => writePool(await fetchPool(idOrName, wanted.project, deps), wanted, deps));
 
 /**
- * Changes a pool by the POOL-PATCH rules. POOL-PATCH-14: the request itself retires the idle browsers, so that exactly those are
- * discarded that are idle at the update. If this process dies in between, the operator does it by the same token.
+ * Changes a pool by the POOL-PATCH rules. POOL-PATCH-14: the request itself retires the idle browsers, so that exactly
+ * those are discarded that are idle at the update. If this process dies in between, the operator does it by the same
+ * token.
  */
 export const updatePool = async (
   { idOrName, request }: { idOrName: string; request: UpdateBrowserPool },
@@ -124,8 +125,8 @@ export const updatePool = async (
 const forceAnnotation = { "browserpool.dev/force-delete": "true" };
 
 /**
- * Deletes a pool and its browsers. Without `force`, it keeps a pool that is in use and throws `pool_in_use`. One script checks for
- * leases and stops new ones, so no lease can begin in between.
+ * Deletes a pool and its browsers. Without `force`, it keeps a pool that is in use and throws `pool_in_use`. One script
+ * checks for leases and stops new ones, so no lease can begin in between.
  */
 export const deletePool = async (
   { idOrName, force }: { idOrName: string; force: boolean },

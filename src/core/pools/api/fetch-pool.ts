@@ -26,7 +26,10 @@ export const fetchPools = (project: Project, deps: { kube: Kube }): Promise<Brow
 export const fetchPool = (idOrName: string, project: Project, deps: { kube: Kube }): Promise<BrowserPool> =>
   fetchNamedObject(browserPoolKind, { idOrName, project, what: "browser pool" }, deps);
 
-/** The cached pool, or the fetched one when the cache does not have it: it saves an acquire a round trip. Throws `not_found`. */
+/**
+ * The cached pool, or the fetched one when the cache does not have it: it saves an acquire a round trip. Throws
+ * `not_found`.
+ */
 export const cachedOrFetchedPool = async (
   idOrName: string,
   project: Project,
@@ -48,8 +51,8 @@ const withPolicy = async (pool: BrowserPool, { policies }: Deps): Promise<Browse
 };
 
 /**
- * Fetches the pool again when parts are missing: the policy may have been replaced. If they are still missing, it leaves the
- * policy out.
+ * Fetches the pool again when parts are missing: the policy may have been replaced. If they are still missing, it
+ * leaves the policy out.
  */
 const withNewestPolicy = async (pool: BrowserPool, deps: Deps): Promise<BrowserPool> => {
   const whole = await withPolicy(pool, deps);

@@ -69,7 +69,8 @@ const limitDetails = async (
 
 /**
  * Checks a pool's spec against the other pools and objects: limits (LIMIT-2), a free name, existing references. Throws
- * `bad_request`, `not_supported_here`, `name_taken`, or `not_found` for a reference. Of two requests at once both can pass, unless each is `inTurn`.
+ * `bad_request`, `not_supported_here`, `name_taken`, or `not_found` for a reference. Of two requests at once both can
+ * pass, unless each is `inTurn`.
  */
 export const checkPool = async (wanted: Wanted, deps: SessionUseDeps): Promise<void> => {
   requireFeatures(wanted.spec, deps, wanted.before?.spec);
@@ -89,9 +90,9 @@ export const checkPool = async (wanted: Wanted, deps: SessionUseDeps): Promise<v
 };
 
 /**
- * Runs `work` while no other request checks and writes pools: names and sizes hold for the whole organization. Of each project only
- * one request waits for the turn of the organization, so many of one project don't keep the others waiting. Throws `unavailable`
- * when there is no turn in time.
+ * Runs `work` while no other request checks and writes pools: names and sizes hold for the whole organization. Of each
+ * project only one request waits for the turn of the organization, so many of one project don't keep the others
+ * waiting. Throws `unavailable` when there is no turn in time.
  */
 export const inTurn = <T>({ namespace }: Project, { locks }: { locks: Locks }, work: () => Promise<T>): Promise<T> =>
   locks.hold(["pools", namespace], () => locks.hold(["pools"], work));

@@ -7,7 +7,9 @@ import type { WatchedObjects } from "../../objects/watched-objects.ts";
 import type { Project } from "../../projects/projects.ts";
 import { type LeaseOwner, liveOwnersOf } from "./lease-owners.ts";
 
-/** Whether Redis may have lost writes about a pool or on-demand browser, and not all of its agents were inspected since. */
+/**
+ * Whether Redis may have lost writes about a pool or on-demand browser, and not all of its agents were inspected since.
+ */
 export const isRecovering = async (
   { metadata, status }: LeaseOwner,
   { store }: { store: LeaseStore },
@@ -16,8 +18,8 @@ export const isRecovering = async (
   status?.leaseEpoch !== undefined && store.isRecovering(metadata.uid);
 
 /**
- * For a name that no session of the project has: throws `unavailable` when Redis may have forgotten it. It asks for each pool and browser of
- * the project only after a loss of data.
+ * For a name that no session of the project has: throws `unavailable` when Redis may have forgotten it. It asks for
+ * each pool and browser of the project only after a loss of data.
  */
 export const refuseWhileNamesAreRecovered = async (
   name: string,
@@ -36,8 +38,8 @@ export const refuseWhileNamesAreRecovered = async (
 };
 
 /**
- * For a session that none of these owners has: throws `unavailable` when it may still be active, because the operator is recovering
- * one of the owners. It reads Redis once for each owner, so call it only when a session was not found.
+ * For a session that none of these owners has: throws `unavailable` when it may still be active, because the operator
+ * is recovering one of the owners. It reads Redis once for each owner, so call it only when a session was not found.
  */
 export const refuseWhileRecovering = async (
   session: string,

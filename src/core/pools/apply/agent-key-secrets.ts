@@ -9,8 +9,8 @@ import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import { type AgentKeys, writeAgentKey } from "../../protocol/agent-key.ts";
 import { agentKeyEntry, agentKeySecretName, poolLabel } from "../pod/pod.ts";
 
-// The Secret by which a pod gets its agent's key. The operator creates it before the pod, under a name that follows from the pod's,
-// and finds what is left over by labels and type: so it needs no right to read Secrets.
+// The Secret by which a pod gets its agent's key. The operator creates it before the pod, under a name that follows
+// from the pod's, and finds what is left over by labels and type: so it needs no right to read Secrets.
 
 /** The type of these Secrets; admission policies and the operator's deletions go by it. */
 export const agentKeyType = "browserpool.dev/agent-key";
@@ -39,7 +39,9 @@ export const buildAgentKeySecret = ({ metadata }: NewObject<Pod>, key: KeyObject
   };
 };
 
-/** Which pools may have Secrets without a pod. At the start of a lead it is every pool: the leader before may have died. */
+/**
+ * Which pools may have Secrets without a pod. At the start of a lead it is every pool: the leader before may have died.
+ */
 export type KeySweeps = {
   /** A pod of this pool is gone, or was not created after its Secret. */
   request(poolUid: string): void;
@@ -90,8 +92,8 @@ export const deleteAgentKeys = (pool: BrowserPool, deps: Pick<KeyDeps, "kube">):
 type SweepDeps = Pick<KeyDeps, "kube"> & { keySweeps: KeySweeps; lead: Pick<Lead, "check">; log: Logger };
 
 /**
- * If a sweep is due, deletes the pool's Secrets but those of `living` pods. Call it before new Secrets are created. A failure is
- * only logged, and the next round tries again: a key without a pod opens nothing.
+ * If a sweep is due, deletes the pool's Secrets but those of `living` pods. Call it before new Secrets are created. A
+ * failure is only logged, and the next round tries again: a key without a pod opens nothing.
  */
 export const sweepAgentKeys = async (pool: BrowserPool, living: string[], deps: SweepDeps): Promise<void> => {
   const { uid } = pool.metadata;

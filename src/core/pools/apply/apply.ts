@@ -78,7 +78,10 @@ type Act<Kind extends PoolAction["do"]> = Extract<PoolAction, { do: Kind }>;
 
 const regarding = (pool: BrowserPool, { source }: ApplyDeps): PodOwner => ({ ...pool, ...source.meta });
 
-/** The pod is not created; the next round says so in the status, and tries again when it is time. Throws what is no error of the API. */
+/**
+ * The pod is not created; the next round says so in the status, and tries again when it is time. Throws what is no
+ * error of the API.
+ */
 const noteRefusal = (
   error: unknown,
   pool: PodOwner,
@@ -143,13 +146,15 @@ const browserOf = ({ pod, uid, name, configHash, browser }: ObservedPod): NewBro
 });
 
 /**
- * Retires the browser unless it has a record: its silent agent may have answered an inspection a moment ago, and the browser be in
- * use.
+ * Retires the browser unless it has a record: its silent agent may have answered an inspection a moment ago, and the
+ * browser be in use.
  */
 const isStillUnknown = ({ pod }: Act<"delete">, { pool, leases }: Observed, { repairs }: ApplyDeps): Promise<boolean> =>
   retireUnknown({ poolUid: pool.metadata.uid, epoch: leases.epoch, browser: browserOf(pod) }, repairs);
 
-/** 0 for a pod that has ended or whose node is gone: no kubelet confirms its end, so Kubernetes must not wait for that. */
+/**
+ * 0 for a pod that has ended or whose node is gone: no kubelet confirms its end, so Kubernetes must not wait for that.
+ */
 const graceOf = ({ state, node, pod }: ObservedPod): number => {
   if (state.is === "ended" || node?.isGone) return 0;
   return savedProfileUid(pod) === undefined ? endGraceSeconds : saveGraceSeconds;
@@ -182,8 +187,8 @@ const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Observe
 };
 
 /**
- * An agent whose pod is deleted serves its lease until the grace period ends. So on a forced deletion of the pool, end the agent's
- * lease first.
+ * An agent whose pod is deleted serves its lease until the grace period ends. So on a forced deletion of the pool, end
+ * the agent's lease first.
  */
 const close = async ({ browser, why }: Act<"close">, observed: Observed, deps: ApplyDeps): Promise<void> => {
   const poolUid = observed.pool.metadata.uid;
@@ -300,8 +305,8 @@ const unusedConfigs = ({ leases, pods, configHash }: Observed): string[] => {
 };
 
 /**
- * The names of a pool's pods as they are at this moment, not as the round has observed them: a pod that has gone since then asks for no further
- * sweep, and one that has come since then needs its key.
+ * The names of a pool's pods as they are at this moment, not as the round has observed them: a pod that has gone since
+ * then asks for no further sweep, and one that has come since then needs its key.
  */
 const livingPods = ({ metadata: { uid } }: BrowserPool, { podsByOwner, expectations }: ApplyDeps): string[] => [
   ...podsByOwner.of(uid).map(({ metadata }) => metadata.name),

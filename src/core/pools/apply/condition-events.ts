@@ -7,9 +7,9 @@ const find = (conditions: Condition[], type: string): Condition | undefined =>
   conditions.find((condition) => condition.type === type);
 
 /**
- * The Events for a changed status of a pool; pure. They tell users that its configuration is refused or in force again, that it
- * is filled, that its browsers find no node, what its deletion waits for, and what became of a browser's profile. Changes of counts
- * cause no Event.
+ * The Events for a changed status of a pool; pure. They tell users that its configuration is refused or in force again,
+ * that it is filled, that its browsers find no node, what its deletion waits for, and what became of a browser's
+ * profile. Changes of counts cause no Event.
  */
 export const conditionNotes = ({ before, after }: StatusChange): ConditionNote[] => {
   const [wasAccepted, accepted] = [find(before, "Accepted"), find(after, "Accepted")];

@@ -11,7 +11,10 @@ export type NoteProfileUse = (
   deps: { kube: Kube; lead: Pick<Lead, "check">; now: () => number },
 ) => Promise<void>;
 
-/** Notes that a browser has started with a profile. An error is logged only: the next browser that starts notes its own time. */
+/**
+ * Notes that a browser has started with a profile. An error is logged only: the next browser that starts notes its own
+ * time.
+ */
 export const noteUse = async (
   { profile }: Extract<PoolAction, { do: "use" }>,
   { pool, leases }: Pick<Observed, "pool" | "leases">,

@@ -1,12 +1,12 @@
 /**
- * Browsers whose pods the API server does not create: a quota, Pod Security, an admission rule or a webhook refuses them, or the server
- * fails (FILL-RATE-9).
+ * Browsers whose pods the API server does not create: a quota, Pod Security, an admission rule or a webhook refuses
+ * them, or the server fails (FILL-RATE-9).
  *
  *   created ◄──┐
  *   refused ───┴─ tried again after 1 s, doubled each time ──► refused …
  *
- * What it says shows in status and Events: a refusal at once; an error that may pass, when it lasts for a second; no answer at all, when
- * there is none again. In the memory of the leader: a new one tries once.
+ * What it says shows in status and Events: a refusal at once; an error that may pass, when it lasts for a second; no
+ * answer at all, when there is none again. In the memory of the leader: a new one tries once.
  */
 
 import { isTransient, KubeError } from "../../../platform/kube/kube-error.ts";
@@ -26,7 +26,10 @@ type RefusedStart = {
 };
 
 export type RefusedStarts = {
-  /** The API server did not create the pod. `isAsked`: whether it was asked to; else it refused the Secret of the agent's key. */
+  /**
+   * The API server did not create the pod. `isAsked`: whether it was asked to; else it refused the Secret of the
+   * agent's key.
+   */
   note(pool: BrowserPool, pod: { podName: string; isAsked: boolean }, error: KubeError): RefusedStart;
   created(poolUid: string): void;
   /** With another spec the next try is due at once. */

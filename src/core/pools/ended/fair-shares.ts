@@ -15,8 +15,9 @@ const levelOf = (amounts: number[], allowed: number): number => {
 const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
 
 /**
- * How much each pool may keep so that all together keep at most `allowed`: the largest projects give first, and in each of them
- * the largest pools. So a project or pool with little keeps all of it, whatever the others do. Whole numbers, rounded down.
+ * How much each pool may keep so that all together keep at most `allowed`: the largest projects give first, and in each
+ * of them the largest pools. So a project or pool with little keeps all of it, whatever the others do. Whole numbers,
+ * rounded down.
  */
 export const fairShares = (holdings: Holding[], allowed: number): Map<string, number> => {
   const projects = [...Map.groupBy(holdings, ({ project }) => project).values()];

@@ -1,9 +1,9 @@
 /**
- * Frees the names of sessions that are over, while this replica leads. Whoever ends a session frees its name. This loop does it for
- * those who could not: a replica died between two steps, or Redis was away.
+ * Frees the names of sessions that are over, while this replica leads. Whoever ends a session frees its name. This loop
+ * does it for those who could not: a replica died between two steps, or Redis was away.
  *
- * A replica reserves a name before the session is in Redis, or before it has that name. So a name goes when two sweeps in a row found
- * it without its session: no such step lasts as long as the time between them.
+ * A replica reserves a name before the session is in Redis, or before it has that name. So a name goes when two sweeps
+ * in a row found it without its session: no such step lasts as long as the time between them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../../platform/base/log.ts";
@@ -33,7 +33,10 @@ const mostNoted = 20_000;
 const groupByPool = (page: ReservedName[]): Map<string, ReservedName[]> =>
   Map.groupBy(page, ({ owner }) => owner.poolUid);
 
-/** The names of one page whose sessions are over, or have another name. A session of a pool that is being recovered may live. */
+/**
+ * The names of one page whose sessions are over, or have another name. A session of a pool that is being recovered may
+ * live.
+ */
 const endedOf = async (
   page: ReservedName[],
   exists: ReadonlySet<string>,
@@ -68,7 +71,9 @@ const projectsOf = async ({ kube }: FreeNamesDeps): Promise<string[]> => {
   return items.map(({ metadata }) => metadata.labels?.[projectLabel] ?? "");
 };
 
-/** A sweep over the names of all projects; resolves with the number of names that it freed. `most`: names that it notes. */
+/**
+ * A sweep over the names of all projects; resolves with the number of names that it freed. `most`: names that it notes.
+ */
 export const createNameSweep = (deps: FreeNamesDeps, most = mostNoted): ((signal: AbortSignal) => Promise<number>) => {
   let noted = new Set<string>();
   return async (signal) => {

@@ -1,6 +1,6 @@
 /**
- * Keeps the ended leases of all pools within their bounds, while this replica leads. The scripts hold the bound of a pool
- * themselves whenever a lease ends; this loop does the rest:
+ * Keeps the ended leases of all pools within their bounds, while this replica leads. The scripts hold the bound of a
+ * pool themselves whenever a lease ends; this loop does the rest:
  *
  *   each pool       a lease that is a day old goes, also where no further one ends; the scripts learn the pool's bound
  *   all pools       too many together: the largest project's largest pools give, the oldest leases first
@@ -35,7 +35,10 @@ export type KeepEndedDeps = {
 const lookMs = 1000;
 const trimMs = 10_000;
 
-/** A server is pressed above this share of its limit, and is relieved to the lower one, so that it is not pressed again at once. */
+/**
+ * A server is pressed above this share of its limit, and is relieved to the lower one, so that it is not pressed again
+ * at once.
+ */
 const pressedShare = 0.85;
 const relievedShare = 0.8;
 

@@ -1,9 +1,10 @@
 /**
- * Carries out the inspections that rounds request, in a queue of their own: an agent that does not answer for seconds never delays its
- * pool's rounds. At most one inspection of a browser runs at a time.
+ * Carries out the inspections that rounds request, in a queue of their own: an agent that does not answer for seconds
+ * never delays its pool's rounds. At most one inspection of a browser runs at a time.
  *
- * The queue has lanes, so that neither dead agents nor audits delay newcomers, steps that callers wait for, and leases that Redis has lost.
- * An agent that did not answer is asked again in a lane of its own, and one of a silent node (silent-nodes.ts) is asked there the first time.
+ * The queue has lanes, so that neither dead agents nor audits delay newcomers, steps that callers wait for, and leases
+ * that Redis has lost. An agent that did not answer is asked again in a lane of its own, and one of a silent node
+ * (silent-nodes.ts) is asked there the first time.
  */
 
 import { AppError } from "../../../platform/base/errors.ts";
@@ -27,7 +28,10 @@ type InspectionMemory = {
   /** Its times are by `monotonicMs`. */
   lastInspection(podUid: string): LastInspection | undefined;
   isFailing(podUid: string): boolean;
-  /** The epoch under which the browser's agent was asked last, whatever it said; 0 for none. Agents of a silent node count as asked. */
+  /**
+   * The epoch under which the browser's agent was asked last, whatever it said; 0 for none. Agents of a silent node
+   * count as asked.
+   */
   askedUnder(podUid: string): number;
   /** The highest epoch that an inspection found in an agent of this pool; 0 for none. */
   agentEpoch(poolUid: string): number;
@@ -84,7 +88,9 @@ const redisAwayMs = 1000;
 type InspectionRequest = { pool: PodOwner; pod: Pod; browser: NewBrowser; epoch: number; lane: InspectionLane };
 
 export type Inspections = Pick<InspectionMemory, "lastInspection" | "askedUnder" | "agentEpoch" | "forget"> & {
-  /** Inspects a browser after `afterMs`, or earlier if an earlier request says so. The newest request gives the epoch. */
+  /**
+   * Inspects a browser after `afterMs`, or earlier if an earlier request says so. The newest request gives the epoch.
+   */
   request(request: InspectionRequest, afterMs: number): void;
   stop(): Promise<void>;
 };
@@ -98,7 +104,9 @@ type InspectionsDeps = Omit<InspectDeps, "check"> & {
   /** An inspection found that the pool needs a round. */
   onPool(pool: BrowserPool): void;
   record: RecordEvent;
-  /** ms of a clock that is never set: it measures how long an agent has been silent, and a browser is replaced for that. */
+  /**
+   * ms of a clock that is never set: it measures how long an agent has been silent, and a browser is replaced for that.
+   */
   monotonicMs: () => number;
   /** The name of the queue of inspections. */
   name: string;
@@ -148,7 +156,8 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     const known = deps.pods.get(metadata);
     if (known?.metadata.uid !== metadata.uid || deps.dying.has(metadata.uid)) return false;
     if (whyForeign(known, pool) !== undefined) return false;
-    // The pod was evicted after this request: the next round requests again, with the reason why it must not become idle.
+    // The pod was evicted after this request: the next round requests again, with the reason why it must not become
+    // idle.
     return !known.metadata.deletionTimestamp || browser.leaving !== undefined;
   };
   const laneOf = (key: string): keyof typeof atOnce => {

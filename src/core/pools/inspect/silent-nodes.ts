@@ -1,11 +1,11 @@
 /**
- * The nodes whose agents don't answer, as inspections see them. Each agent that does not answer takes seconds, and a node that is gone has a
- * hundred of them.
+ * The nodes whose agents don't answer, as inspections see them. Each agent that does not answer takes seconds, and a
+ * node that is gone has a hundred of them.
  *
  *   well ──three inspections in a row without an answer──► silent ──an answer──► well
  *
- * Of a silent node few are asked at the same time, until one answers; but for those that somebody waits for, since on the only node of a
- * cluster some agents may be dead and the others well.
+ * Of a silent node few are asked at the same time, until one answers; but for those that somebody waits for, since on
+ * the only node of a cluster some agents may be dead and the others well.
  */
 
 /** Inspections in a row without an answer after which a node counts as silent. */
@@ -25,7 +25,10 @@ type SilentNodes = {
   leave(node: string, answer: NodeAnswer): boolean;
 };
 
-/** All nodes count as well. A node is forgotten when it answers, so that what is kept is bounded by the nodes that don't. */
+/**
+ * All nodes count as well. A node is forgotten when it answers, so that what is kept is bounded by the nodes that
+ * don't.
+ */
 export const createSilentNodes = (): SilentNodes => {
   const unanswered = new Map<string, number>();
   const asking = new Map<string, number>();

@@ -4,7 +4,10 @@ import type { RepairStore } from "../../leases/repair-store.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import type { PoolSource } from "../pool-source.ts";
 
-/** How often each pool's epoch is read, ms. A FLUSHALL breaks no connection and sends no message; only this check notices it. */
+/**
+ * How often each pool's epoch is read, ms. A FLUSHALL breaks no connection and sends no message; only this check
+ * notices it.
+ */
 const intervalMs = 1000;
 
 type WatchEpochsDeps = {

@@ -1,6 +1,6 @@
 /**
- * What the loops of pools and of on-demand browsers have accepted, so that each counts the other's browsers too. A loop asks and
- * writes without an `await` between: so two objects can't both take the last room under a limit.
+ * What the loops of pools and of on-demand browsers have accepted, so that each counts the other's browsers too. A loop
+ * asks and writes without an `await` between: so two objects can't both take the last room under a limit.
  */
 
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
@@ -27,7 +27,10 @@ type Loop = { source: Pick<PoolSource, "list" | "synced">; accepted: Map<string,
 const sizeOf = ({ metadata, spec, status }: BrowserPool, accepted: ReadonlyMap<string, number>): number =>
   spec.size === 0 ? 0 : (accepted.get(metadata.uid) ?? status?.acceptedSize ?? 0);
 
-/** `setAside`: the namespace of browsers that no limit of callers counts, and that none bounds: those of the config registry. */
+/**
+ * `setAside`: the namespace of browsers that no limit of callers counts, and that none bounds: those of the config
+ * registry.
+ */
 type AcceptedSessionsOptions = { limits: SessionLimits; caps: SessionCaps; setAside?: string | undefined };
 
 const unlimited: SessionLimits = {

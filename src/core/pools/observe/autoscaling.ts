@@ -1,6 +1,7 @@
 /**
- * What one replica remembers of autoscaled pools while it leads: what was wanted of each in its quiet time, and what it has told of its size.
- * A new leader begins with the size that it finds, so it takes nothing away before a whole quiet time is over.
+ * What one replica remembers of autoscaled pools while it leads: what was wanted of each in its quiet time, and what it
+ * has told of its size. A new leader begins with the size that it finds, so it takes nothing away before a whole quiet
+ * time is over.
  */
 
 import type { PoolSnapshot } from "../../leases/lease-store.ts";

@@ -1,5 +1,6 @@
 /**
- * Looks for pods whose creation was not answered. The API server may have created such a pod; another one in its place would be one too many.
+ * Looks for pods whose creation was not answered. The API server may have created such a pod; another one in its place
+ * would be one too many.
  *
  *   unanswered ──it is there──► known, as if it had been answered
  *     └───────it is not there, and no call still lasts──► not created
@@ -12,7 +13,10 @@ import { pods as podType } from "../../../platform/kube/resource-type.ts";
 import type { KeySweeps } from "../apply/agent-key-secrets.ts";
 import type { StartCount } from "../apply/start-count.ts";
 
-/** What the API server has not created by then, ms after the call failed, it does not create: a call lasts ten seconds at most. */
+/**
+ * What the API server has not created by then, ms after the call failed, it does not create: a call lasts ten seconds
+ * at most.
+ */
 const overMs = 15_000;
 
 export type ConfirmCreationsDeps = {

@@ -1,6 +1,6 @@
 /**
- * The browsers that have ended and whose profile is not saved yet, for all loops: a browser that starts with the profile waits for them,
- * so that who ends one browser and starts the next one finds there what the first one left.
+ * The browsers that have ended and whose profile is not saved yet, for all loops: a browser that starts with the
+ * profile waits for them, so that who ends one browser and starts the next one finds there what the first one left.
  */
 
 import type { Logger } from "../../../platform/base/log.ts";

@@ -2,8 +2,9 @@ import type { Node } from "../../../platform/kube/objects.ts";
 import type { ObservedNode } from "./observed.ts";
 
 /**
- * Taints that announce that a node will be removed, each with the component that sets it. `DeletionCandidateOfClusterAutoscaler`
- * is not among them: it is a preference (PreferNoSchedule) for nodes that may be removed in ten minutes, and is often withdrawn.
+ * Taints that announce that a node will be removed, each with the component that sets it.
+ * `DeletionCandidateOfClusterAutoscaler` is not among them: it is a preference (PreferNoSchedule) for nodes that may be
+ * removed in ten minutes, and is often withdrawn.
  */
 const drainTaints = new Set([
   "ToBeDeletedByClusterAutoscaler", // Cluster Autoscaler, before it drains
@@ -22,7 +23,9 @@ const leavingReason = ({ spec }: Node): string | undefined => {
 const isSilent = ({ status }: Node): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is !== "True") ?? false;
 
-/** The state of a node as it concerns the browsers on it; pure. `node`: undefined when no node has this name (any more). */
+/**
+ * The state of a node as it concerns the browsers on it; pure. `node`: undefined when no node has this name (any more).
+ */
 export const nodeState = (name: string, node: Node | undefined): ObservedNode => {
   if (!node) return { name, leaving: "it is gone", isLost: true, isGone: true };
   return { name, leaving: leavingReason(node), isLost: isSilent(node), isGone: false };

@@ -10,8 +10,8 @@ import type { ObservedNode } from "./observed.ts";
 /** The states of the cluster's nodes, as they concern browsers. */
 export type Nodes = {
   /**
-   * By name. Asks the API server for nodes that the watch does not show: a pod may be seen before its new node. Throws when a call
-   * fails.
+   * By name. Asks the API server for nodes that the watch does not show: a pod may be seen before its new node. Throws
+   * when a call fails.
    */
   find(names: Iterable<string>): Promise<Map<string, ObservedNode>>;
   /** Calls `listener` with the name of each node whose state changed. Returns a function that unsubscribes. */

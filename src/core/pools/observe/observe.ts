@@ -39,8 +39,8 @@ export type ObserveDeps = {
   /** Uids of pods that this replica has deleted or is deleting. */
   dying: Set<string>;
   /**
-   * Sizes accepted in earlier rounds, by pool uid. `observePool` checks the limits and writes here without an `await` between, so
-   * two pools can't both take the last room under the limit.
+   * Sizes accepted in earlier rounds, by pool uid. `observePool` checks the limits and writes here without an `await`
+   * between, so two pools can't both take the last room under the limit.
    */
   acceptedSizes: Map<string, number>;
   inspections: Pick<Inspections, "lastInspection" | "askedUnder" | "agentEpoch">;

@@ -6,7 +6,10 @@ import type { Termination } from "../../protocol/agent-api.ts";
 import type { SetupState } from "../../setups/setup-requests.ts";
 import type { PoolScaling } from "./autoscaling.ts";
 
-/** A profile, and the number of its last save. `lastUsedMs`: when a browser last started with it, ms since the epoch; 0: never. */
+/**
+ * A profile, and the number of its last save. `lastUsedMs`: when a browser last started with it, ms since the epoch; 0:
+ * never.
+ */
 export type ProfileVersion = { uid: string; name: string; version: number; lastUsedMs: number };
 
 /** What became of the save of a browser's profile. */
@@ -81,8 +84,8 @@ export type ObservedPod = {
 };
 
 /**
- * A finished inspection. `atMs`: ms since the epoch; `failures`: inspections in a row, up to this one, that the agent did not
- * answer.
+ * A finished inspection. `atMs`: ms since the epoch; `failures`: inspections in a row, up to this one, that the agent
+ * did not answer.
  */
 export type LastInspection = { atMs: number; epoch: number; failures: number; failingSinceMs: number };
 
@@ -97,7 +100,9 @@ export type ObservedNode = {
   isGone: boolean;
 };
 
-/** What the API server says of browsers that it does not create. `nextMs`: when the next try is due, by Redis' clock. */
+/**
+ * What the API server says of browsers that it does not create. `nextMs`: when the next try is due, by Redis' clock.
+ */
 export type RefusedCreation = { message: string; isShown: boolean; nextMs: number; mayExist: boolean };
 
 export type Refusal = {

@@ -19,7 +19,10 @@ export type References = {
   of(pool: BrowserPool): ReferencedObjects;
   /** The pool's profile, and the version of its contents; undefined without one. */
   profileOf(pool: BrowserPool): ProfileVersion | undefined;
-  /** Calls `listener` with a namespace in which a reference may find something else. Returns a function that unsubscribes. */
+  /**
+   * Calls `listener` with a namespace in which a reference may find something else. Returns a function that
+   * unsubscribes.
+   */
   onChange(listener: (namespace: string) => void): () => void;
   synced(signal?: AbortSignal): Promise<void>;
   stop(): Promise<void>;

@@ -40,7 +40,10 @@ const nameOf = (pool: BrowserPool): string => pool.spec.name ?? pool.metadata.na
 
 type AcceptedSize = (pool: BrowserPool) => number | undefined;
 
-/** Creation times are whole seconds: of two pools created in one second, the one that was accepted first counts as older. */
+/**
+ * Creation times are whole seconds: of two pools created in one second, the one that was accepted first counts as
+ * older.
+ */
 const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): boolean => {
   const age = (pool: BrowserPool): string =>
     [pool.metadata.creationTimestamp, acceptedSize(pool) === undefined ? 1 : 0, pool.metadata.uid].join(" ");
@@ -64,7 +67,10 @@ const refusalOfSettings = ({ spec }: BrowserPool, features: readonly BrowserFeat
   return unsupported.length > 0 ? notSupportedHere(unsupported) : undefined;
 };
 
-/** Why the operator refuses a spec that the API server accepted; pure. Of two pools with one name, the older keeps it (HTTP-16). */
+/**
+ * Why the operator refuses a spec that the API server accepted; pure. Of two pools with one name, the older keeps it
+ * (HTTP-16).
+ */
 export const refusalOf = ({
   pool,
   pools,
@@ -100,11 +106,14 @@ const sumOf = (pools: BrowserPool[], acceptedSize: AcceptedSize): number =>
 
 type SizeLimits = Pick<RefusalInput, "limits" | "use"> & { sum: number; accepted: number };
 
-/** Whether there is room for the size that the spec promises. `sum`: of the other pools; `accepted`: what the pool has. */
+/**
+ * Whether there is room for the size that the spec promises. `sum`: of the other pools; `accepted`: what the pool has.
+ */
 const refusalOfSize = ({ spec }: BrowserPool, { sum, accepted, limits, use }: SizeLimits): Refusal | undefined => {
   const size = promisedSize(spec);
   const field = spec.autoscale ? "spec.autoscale.min" : "spec.size";
-  // With autoscale, a limit that was lowered later only keeps the pool from growing: refused, it would not shrink either.
+  // With autoscale, a limit that was lowered later only keeps the pool from growing: refused, it would not shrink
+  // either.
   const isHeld = spec.autoscale !== undefined && size <= accepted;
   if (!isHeld && sum + size > limits.pooledSessions) {
     const message = `${field}: ${size} with ${sum} of other pools exceeds the organization's limit of ${limits.pooledSessions} pooled sessions`;
@@ -132,8 +141,9 @@ export const roomFor = ({
 };
 
 /**
- * Why the operator does not start an on-demand browser, seen as a pool of one; pure. One that was accepted keeps its room and its
- * browser, and only settings that were changed since then are refused. A refused one starts as soon as there is room.
+ * Why the operator does not start an on-demand browser, seen as a pool of one; pure. One that was accepted keeps its
+ * room and its browser, and only settings that were changed since then are refused. A refused one starts as soon as
+ * there is room.
  */
 export const browserRefusal = (
   browser: BrowserPool,

@@ -2,7 +2,9 @@ import { keyOf } from "../../../platform/kube/objects.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import type { Refusal } from "./observed.ts";
 
-/** The objects of a loop that are refused because of others, which get another round when there may be room for them. */
+/**
+ * The objects of a loop that are refused because of others, which get another round when there may be room for them.
+ */
 type Refused = {
   /** To be called in each round of an object; returns `refusal`. */
   note(pool: BrowserPool, refusal: Refusal | undefined): Refusal | undefined;
@@ -12,8 +14,9 @@ type Refused = {
 };
 
 /**
- * Objects of a namespace that are tried at once. When one is accepted, the next are tried: so all free room is used, and a namespace
- * with very many refused objects costs no more rounds than there is room, but for the usual one of each minute.
+ * Objects of a namespace that are tried at once. When one is accepted, the next are tried: so all free room is used,
+ * and a namespace with very many refused objects costs no more rounds than there is room, but for the usual one of each
+ * minute.
  */
 const triedAtOnce = 3;
 

@@ -20,7 +20,9 @@ const annotationOf = (namespace: Namespace | undefined, name: string): string | 
 
 type SessionCapsOptions = { kube: Kube; log: Logger; systemNamespace: string; organizationSessions: number };
 
-/** Watches the projects and the system namespace until `stop`. A changed cap counts from the next round of each object. */
+/**
+ * Watches the projects and the system namespace until `stop`. A changed cap counts from the next round of each object.
+ */
 export const startSessionCaps = ({
   kube,
   log,

@@ -4,9 +4,9 @@
  *   Starting ──its session was bound──► Active ──released, timed out, crashed, pod gone──► Ended
  *      └──────its pod ended before, or was not ready in time──► Failed
  *
- * An API replica that waits for the browser gets it as from any pool. When no replica waits, as for a browser applied as YAML,
- * the operator takes it for its session (reconcile-on-demand.ts). Ended and failed browsers can be read for a day; then the operator
- * deletes them.
+ * An API replica that waits for the browser gets it as from any pool. When no replica waits, as for a browser applied
+ * as YAML, the operator takes it for its session (reconcile-on-demand.ts). Ended and failed browsers can be read for a
+ * day; then the operator deletes them.
  */
 
 import { failedCreate, setupRefused, startFailureIn } from "../../../platform/kinds/conditions.ts";

@@ -21,8 +21,8 @@ import { sessionOf } from "./browser-as-pool.ts";
 import { isSavePending } from "./save-condition.ts";
 import { noteLostSave, type StepSaveDeps, stepSave } from "./step-save.ts";
 
-// Takes an on-demand browser for its session when no API replica does: the browser was applied as YAML, or the replica that waited
-// for it has died. The session begins like any other: Redis grants it, the agent binds it.
+// Takes an on-demand browser for its session when no API replica does: the browser was applied as YAML, or the replica
+// that waited for it has died. The session begins like any other: Redis grants it, the agent binds it.
 
 export type HandOverDeps = {
   kube: Kube;
@@ -44,8 +44,8 @@ const projectOf = async ({ metadata }: Browser, { kube }: HandOverDeps): Promise
 };
 
 /**
- * Takes and binds the browser; returns whether the session has begun. If another session has the wanted name, this one begins
- * without a name. Throws `unavailable` when Redis does not answer.
+ * Takes and binds the browser; returns whether the session has begun. If another session has the wanted name, this one
+ * begins without a name. Throws `unavailable` when Redis does not answer.
  */
 export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<boolean> => {
   const poolUid = browser.metadata.uid;
@@ -91,8 +91,8 @@ export type ReconcileOnDemandDeps = ReconcileDeps &
 const atOnceMs = 1;
 
 /**
- * A key that is left for longer than this after its browser's end, ms, stays until the browser's object is deleted: a new leader need
- * not look for those of a whole day.
+ * A key that is left for longer than this after its browser's end, ms, stays until the browser's object is deleted: a
+ * new leader need not look for those of a whole day.
  */
 const keyLifeMs = 10 * 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * The condition `ProfileSaved` of a browser that saves its profile; pure. It is what the operator remembers of a save: an agent ends when
- * the condition says what became of it.
+ * The condition `ProfileSaved` of a browser that saves its profile; pure. It is what the operator remembers of a save:
+ * an agent ends when the condition says what became of it.
  *
  *   AtEnd ──the browser ends──► Saving ──► Saved │ Unchanged │ Superseded │ NotSaved
  */

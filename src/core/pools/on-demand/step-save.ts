@@ -18,7 +18,10 @@ export type ProfileSaves = {
   /** Whether the save of that pod is over, whatever became of it. */
   isSettled(podKey: string): boolean;
   forget(podKey: string): void;
-  /** Calls `listener` with the uid of a browser's object when there is something to tell. Returns a function that unsubscribes. */
+  /**
+   * Calls `listener` with the uid of a browser's object when there is something to tell. Returns a function that
+   * unsubscribes.
+   */
   onChange(listener: (ownerUid: string) => void): () => void;
   stop(): Promise<void>;
 };
@@ -26,8 +29,8 @@ export type ProfileSaves = {
 export type StepSaveDeps = { saves: ProfileSaves; dying: ReadonlySet<string>; record: RecordEvent; log: Logger };
 
 /**
- * Asks for the next step of a browser's save, if it has one, and returns how that stands. `pods`: the browser's own. The agent is
- * released once the browser's status tells what became of the save.
+ * Asks for the next step of a browser's save, if it has one, and returns how that stands. `pods`: the browser's own.
+ * The agent is released once the browser's status tells what became of the save.
  */
 export const stepSave = (browser: Browser, pods: Pod[], { saves, dying }: StepSaveDeps): SaveState | undefined => {
   const { namespace } = browser.metadata;

@@ -13,8 +13,8 @@ const waits = ({ setup }: ObservedPod): boolean =>
   setup !== undefined && setup.is !== "delivered" && setup.is !== "outdated";
 
 /**
- * What browsers wait for that can't be given now; undefined when none does. Redis keeps a failure for a moment only, so the reason stays
- * in the condition of this type until none waits any more.
+ * What browsers wait for that can't be given now; undefined when none does. Redis keeps a failure for a moment only, so
+ * the reason stays in the condition of this type until none waits any more.
  */
 export const whySetupWaits = ({ pods, pool, awaitsSave }: Observed, type: string): string | undefined => {
   const waiting = pods.filter(waits);

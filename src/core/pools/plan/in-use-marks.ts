@@ -1,16 +1,19 @@
 /**
- * The part of the plan that marks the pods of browsers in use: a PodDisruptionBudget selects by the label, Cluster Autoscaler
- * reads the annotation (pod.ts); pure.
+ * The part of the plan that marks the pods of browsers in use: a PodDisruptionBudget selects by the label, Cluster
+ * Autoscaler reads the annotation (pod.ts); pure.
  *
- * Each mark is a write to the API server, so short leases are not marked: a browser must be in use, or idle, for some seconds by
- * Redis' clock. Only its pod's grace period protects a younger lease.
+ * Each mark is a write to the API server, so short leases are not marked: a browser must be in use, or idle, for some
+ * seconds by Redis' clock. Only its pod's grace period protects a younger lease.
  */
 
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { isMarked } from "../pod/pod.ts";
 import type { PoolAction } from "./actions.ts";
 
-/** How long a browser must have its state before its pod shows it, ms. Also the least time between two writes for one browser. */
+/**
+ * How long a browser must have its state before its pod shows it, ms. Also the least time between two writes for one
+ * browser.
+ */
 export const unchangedMs = 5000;
 
 /** Writes of one round: when callers take hundreds of browsers at once, the marks cost ten writes a second. */

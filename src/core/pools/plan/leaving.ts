@@ -5,12 +5,12 @@
  *   NodeLeaving  its node is cordoned, will be removed, or is gone
  *   PodOutdated  its image or pod template is outdated, and the rollout has reached it (rollout.ts)
  *
- * A browser that starts or is idle goes at once. A browser in use goes when its lease ends: a leaving mark in its record makes sure
- * of that (core/leases/leaving-marks.ts). Each round computes the marks anew, so it sets a lost mark again and removes one whose reason
- * is gone.
+ * A browser that starts or is idle goes at once. A browser in use goes when its lease ends: a leaving mark in its
+ * record makes sure of that (core/leases/leaving-marks.ts). Each round computes the marks anew, so it sets a lost mark
+ * again and removes one whose reason is gone.
  *
- * A silent node may come back, so browsers stay on it. But when the agent of a browser in use does not answer for `lostMs` on a
- * silent node, nothing can use that browser: its lease ends.
+ * A silent node may come back, so browsers stay on it. But when the agent of a browser in use does not answer for
+ * `lostMs` on a silent node, nothing can use that browser: its lease ends.
  */
 
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -44,7 +44,10 @@ const newMarks = ({ pods }: Observed): PoolAction[] =>
     return ids.length > 0 ? [{ do: "leave", ids, why }] : [];
   });
 
-/** Removes the marks of browsers whose node may be used again, or whose image is the present one again. An eviction is final. */
+/**
+ * Removes the marks of browsers whose node may be used again, or whose image is the present one again. An eviction is
+ * final.
+ */
 const staleMarks = ({ pods }: Observed): PoolAction[] => {
   const mayStay = pods.filter((pod) => !leavingReason(pod));
   const moved = mayStay.filter((pod) => pod.browser?.leaving === "NodeLeaving");

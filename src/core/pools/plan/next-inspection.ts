@@ -21,8 +21,8 @@ import { isAlive } from "./pod-life.ts";
 export type InspectionReason = "Warm" | "Suspect" | "Ending" | "Releasing" | "Leased" | "Lost" | "Audit" | "Disturbed";
 
 /**
- * Which inspections wait for one another (inspect/inspections.ts): `newcomer`: of a browser that is not known yet; `step`: callers or the fill
- * rate wait for it; `recovery`: Redis has lost the lease; `audit`: it can wait.
+ * Which inspections wait for one another (inspect/inspections.ts): `newcomer`: of a browser that is not known yet;
+ * `step`: callers or the fill rate wait for it; `recovery`: Redis has lost the lease; `audit`: it can wait.
  */
 export type InspectionLane = "newcomer" | "step" | "recovery" | "audit";
 
@@ -44,7 +44,10 @@ type NextInspection = { dueMs: number; why: InspectionReason };
 /** Each browser is audited once in this time, ms, so a lease that Redis has lost is found within it. */
 export const auditMs = 60_000;
 
-/** The inspections after a disturbance: the least time over which they are spread, ms, and how many there are in a second at most. */
+/**
+ * The inspections after a disturbance: the least time over which they are spread, ms, and how many there are in a
+ * second at most.
+ */
 const disturbedSpreadMs = 5000;
 const disturbedPerSecond = 500;
 
@@ -64,7 +67,9 @@ const shareOf = (uid: string, range: number): number => {
   return (hash >>> 0) % range;
 };
 
-/** The browser's own moment in each audit period: the first that is at least half a period after its last inspection. */
+/**
+ * The browser's own moment in each audit period: the first that is at least half a period after its last inspection.
+ */
 const nextAuditMs = (uid: string, atMs: number): number => {
   const earliestMs = atMs + auditMs / 2;
   const intoRoundMs = (earliestMs - shareOf(uid, auditMs)) % auditMs;

@@ -1,5 +1,6 @@
 /**
- * The decision of the pool loop, pure: from `Observed` and the time to named actions and the next status (docs/design.md, Laws).
+ * The decision of the pool loop, pure: from `Observed` and the time to named actions and the next status
+ * (docs/design.md, Laws).
  *
  * Rules, in the order of the code below:
  *   0. Redis and the status disagree about the epoch: raise it, and do nothing else, since the records may be incomplete.
@@ -114,7 +115,10 @@ const bySurplusOrder =
     return rank(a) - rank(b) || (a.browser?.since ?? 0) - (b.browser?.since ?? 0);
   };
 
-/** A chosen warm pod is not deleted yet: it counts, so that no idle one is retired in its place, and goes once it is registered. */
+/**
+ * A chosen warm pod is not deleted yet: it counts, so that no idle one is retired in its place, and goes once it is
+ * registered.
+ */
 const shrink = (candidates: ObservedPod[], surplus: number, currentHash: string): PoolAction[] => {
   const order = candidates.filter((pod) => !isInUse(pod)).sort(bySurplusOrder(currentHash));
   const chosen = order.slice(0, Math.max(0, surplus));
@@ -259,8 +263,8 @@ const planUpkeep = (observed: Observed, nowMs: number): PoolPlan => {
 };
 
 /**
- * A deletion drains: idle browsers go at once, a browser in use goes when its lease ends, or at once when the deletion is forced.
- * A warm or suspect browser may be in use, so it is inspected first.
+ * A deletion drains: idle browsers go at once, a browser in use goes when its lease ends, or at once when the deletion
+ * is forced. A warm or suspect browser may be in use, so it is inspected first.
  */
 const planDeletion = (observed: Observed, nowMs: number): PoolPlan => {
   const isForced = observed.pool.metadata.annotations?.["browserpool.dev/force-delete"] === "true";

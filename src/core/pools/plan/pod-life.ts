@@ -2,8 +2,8 @@
 import type { ObservedPod } from "../observe/observed.ts";
 
 /**
- * How long after the end of its grace period a terminating pod still counts as alive, ms. A node that is gone never confirms the
- * end.
+ * How long after the end of its grace period a terminating pod still counts as alive, ms. A node that is gone never
+ * confirms the end.
  */
 const lostNodeMs = 30_000;
 

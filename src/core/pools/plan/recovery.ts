@@ -23,8 +23,9 @@ export const isUnreachable = (pod: ObservedPod, nowMs: number): boolean =>
   pod.state.is === "warm" && isFailing(pod) && nowMs - (pod.inspection?.failingSinceMs ?? nowMs) >= unreachableMs;
 
 /**
- * Rule 0: the epoch to begin, above every epoch that Redis, the status or an agent knows; undefined when Redis and the status agree
- * on the present one. A Redis server that was restarted or promoted has the epoch but may lack the writes of the last second.
+ * Rule 0: the epoch to begin, above every epoch that Redis, the status or an agent knows; undefined when Redis and the
+ * status agree on the present one. A Redis server that was restarted or promoted has the epoch but may lack the writes
+ * of the last second.
  */
 export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }: Observed): number | undefined => {
   const statusEpoch = pool.status?.leaseEpoch ?? 0;
@@ -67,7 +68,10 @@ export const inspections = (observed: Observed, nowMs: number, withinMs: number)
     ];
   });
 
-/** A recovery ends when every agent that may hold a lease has answered under the epoch, but for those that can't be reached. */
+/**
+ * A recovery ends when every agent that may hold a lease has answered under the epoch, but for those that can't be
+ * reached.
+ */
 export const recovery = (observed: Observed): { actions: PoolAction[]; requeueAfterMs?: number } => {
   const progress = recoveryProgress(observed);
   if (!progress) return { actions: [] };

@@ -4,10 +4,10 @@
  *   the pool is full, nothing starts, ──► retire the outdated browser that is idle longest; a paced start follows
  *   and a paced start would be due    └─► none is idle: mark one in use to leave when its session ends
  *
- * So a rollout alone never takes more than one browser away from callers, and is no faster than the fill rate. It pauses while
- * filling is paused, and stops while browsers of the new image do not start. Each mark uses up a start: otherwise all browsers in
- * use would be marked at once and could all be missing a moment later. Sessions that end together may still leave the pool short
- * of several browsers, as they do when callers release without reuse.
+ * So a rollout alone never takes more than one browser away from callers, and is no faster than the fill rate. It
+ * pauses while filling is paused, and stops while browsers of the new image do not start. Each mark uses up a start:
+ * otherwise all browsers in use would be marked at once and could all be missing a moment later. Sessions that end
+ * together may still leave the pool short of several browsers, as they do when callers release without reuse.
  */
 import type { BrowserPoolStatus } from "../../model/pools/browser-pool.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";

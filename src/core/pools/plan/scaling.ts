@@ -16,7 +16,9 @@ const why: Record<SizeReason, string> = {
 
 const held: ReadonlySet<SizeReason> = new Set(["AtMax", "PooledSessionsLimit", "SessionsLimit"]);
 
-/** The condition `ScalingLimited`, whose reason says also otherwise where the size comes from; none without `autoscale`. */
+/**
+ * The condition `ScalingLimited`, whose reason says also otherwise where the size comes from; none without `autoscale`.
+ */
 export const scalingDrafts = ({ scaling }: Pick<Observed, "scaling">): Draft[] =>
   scaling
     ? [

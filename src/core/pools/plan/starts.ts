@@ -1,9 +1,10 @@
 /**
  * The part of the plan that starts browsers at the fill rate and counts failed starts; pure.
  *
- * A round makes at most one paced start, at `nextStartTime` or later, and a batch of unpaced ones. While starts fail, the operator tries
- * them one by one, further and further apart, until one succeeds; so it does while the API server refuses pods (apply/refused-starts.ts). A pod without a node has not begun to start. In a namespace
- * that is not ready for browsers yet, it starts none.
+ * A round makes at most one paced start, at `nextStartTime` or later, and a batch of unpaced ones. While starts fail,
+ * the operator tries them one by one, further and further apart, until one succeeds; so it does while the API server
+ * refuses pods (apply/refused-starts.ts). A pod without a node has not begun to start. In a namespace that is not ready
+ * for browsers yet, it starts none.
  */
 
 import { failedStartBackOffMs, startIntervalMs } from "../../model/pools/fill-pacing.ts";
@@ -14,15 +15,17 @@ import type { Deletion, PoolAction } from "./actions.ts";
 import { isUnscheduled, placedAtMs, timeMs } from "./pod-life.ts";
 
 /**
- * A pod that is not ready this long after it got its node, ms, is a failed start: a cold Chromium on a busy node takes seconds, an
- * image pull minutes.
+ * A pod that is not ready this long after it got its node, ms, is a failed start: a cold Chromium on a busy node takes
+ * seconds, an image pull minutes.
  */
 export const startDeadlineMs = 180_000;
 
 /** Every pool has a round at least this often, ms, even without an event. */
 export const resyncMs = 30_000;
 
-/** Whether a pod has had its node for longer than `startDeadlineMs` without becoming ready. `nowMs`: since the epoch. */
+/**
+ * Whether a pod has had its node for longer than `startDeadlineMs` without becoming ready. `nowMs`: since the epoch.
+ */
 export const isLate = (pod: ObservedPod, nowMs: number): boolean =>
   pod.state.is === "starting" && !isUnscheduled(pod) && nowMs - placedAtMs(pod) > startDeadlineMs;
 
@@ -31,7 +34,8 @@ export const isFailedStart = ({ state, browser }: ObservedPod): boolean =>
   state.is === "ended" && !browser && state.reason !== "stopped";
 
 /**
- * When the fill rate allows the next start, ms since the epoch, and the time between starts, ms; Infinity while filling is paused.
+ * When the fill rate allows the next start, ms since the epoch, and the time between starts, ms; Infinity while filling
+ * is paused.
  */
 export type Slot = { dueMs: number; everyMs: number };
 
@@ -84,8 +88,8 @@ export const starts = (observed: Observed, missing: number, { dueMs, everyMs }: 
 };
 
 /**
- * Starts that ran at the same time and failed count once: they have one cause, and counted one by one they would back off for
- * minutes.
+ * Starts that ran at the same time and failed count once: they have one cause, and counted one by one they would back
+ * off for minutes.
  */
 export const nextFailedStarts = (observed: Observed, dying: Deletion[], isWarm: boolean): number => {
   if (isWarm) return 0;

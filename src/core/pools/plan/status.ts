@@ -16,7 +16,10 @@ export type RoundOutcome = {
   nextStartTime: string | undefined;
 };
 
-/** The size that the operator keeps: the spec's or that of autoscale, or the one that was accepted last while the spec is refused. */
+/**
+ * The size that the operator keeps: the spec's or that of autoscale, or the one that was accepted last while the spec
+ * is refused.
+ */
 export const keptSize = ({ pool, refusal, scaling }: Pick<Observed, "pool" | "refusal" | "scaling">): number =>
   refusal ? (pool.status?.acceptedSize ?? 0) : (scaling?.size ?? presentSize(pool));
 
@@ -34,7 +37,10 @@ export const startRefusal = ({ refusedCreation }: Pick<Observed, "refusedCreatio
 
 const startsRefused = (message: string, why: string) => ({ reason: failedCreate, message: `${message}; ${why}` });
 
-/** What Chromium did not take of the setup of a browser that has ended, as its agent said; undefined: none ended by that. */
+/**
+ * What Chromium did not take of the setup of a browser that has ended, as its agent said; undefined: none ended by
+ * that.
+ */
 export const refusedSetup = ({ pods, configHash }: Pick<Observed, "pods" | "configHash">): string | undefined => {
   const { state } = pods.find((pod) => pod.configHash === configHash && isSetupRefused(pod)) ?? {};
   return state?.is === "ended" ? state.message : undefined;
@@ -129,7 +135,10 @@ const progressing = (observed: Observed, outcome: RoundOutcome, up: number): Dra
   return { type, status: true, reason: "Filling", message: `starting ${browsers(size - up)} at the fill rate` };
 };
 
-/** The status of the pool after this round, pure. Equal inputs give equal statuses, so an unchanged pool causes no write. */
+/**
+ * The status of the pool after this round, pure. Equal inputs give equal statuses, so an unchanged pool causes no
+ * write.
+ */
 export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPoolStatus => {
   const count = (is: (pod: ObservedPod) => boolean): number => observed.pods.filter(is).length;
   const idle = (pod: ObservedPod): boolean => pod.state.is === "known" && pod.browser?.state === "idle";

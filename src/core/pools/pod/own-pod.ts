@@ -1,6 +1,7 @@
 /**
- * Which pods belong to an object. Whoever may create pods anywhere in the cluster can give one a pool's label, so the label only
- * finds candidates. A pod belongs to the object in whose namespace it is, and which it names as its controller, by uid.
+ * Which pods belong to an object. Whoever may create pods anywhere in the cluster can give one a pool's label, so the
+ * label only finds candidates. A pod belongs to the object in whose namespace it is, and which it names as its
+ * controller, by uid.
  */
 import type { Pod } from "../../../platform/kube/objects.ts";
 import { poolLabel } from "./pod.ts";

@@ -1,6 +1,7 @@
 /**
- * What an installation adds to browser pods: resources, security contexts, volumes, placement. The template is an incomplete
- * pod: in the container `agent`, and in everything that makes a pod the browser of a pool, the operator's own fields win.
+ * What an installation adds to browser pods: resources, security contexts, volumes, placement. The template is an
+ * incomplete pod: in the container `agent`, and in everything that makes a pod the browser of a pool, the operator's
+ * own fields win.
  */
 import { z } from "zod";
 import { checkValue } from "../../../platform/kinds/check-value.ts";

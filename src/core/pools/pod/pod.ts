@@ -38,15 +38,18 @@ const failedStartsAnnotation = "browserpool.dev/failed-starts";
 export const endGraceSeconds = 10;
 
 /**
- * Default grace period of a pod that is evicted or deleted by anything but the operator, s: the agent serves its lease on, if it
- * has one.
+ * Default grace period of a pod that is evicted or deleted by anything but the operator, s: the agent serves its lease
+ * on, if it has one.
  */
 const drainGraceSeconds = 600;
 
 /** The same for a pod whose browser saves its profile: its agent ends as soon as that is saved, or can't be. */
 export const saveGraceSeconds = keepProfileSeconds + closeProfileSeconds;
 
-/** The name of the Secret with the key of a pod's agent. The admission policies know it too (charts/browserpool/templates/rbac). */
+/**
+ * The name of the Secret with the key of a pod's agent. The admission policies know it too
+ * (charts/browserpool/templates/rbac).
+ */
 export const agentKeySecretName = (podName: string): string => `${podName}-agent-key`;
 
 /** The entry of that Secret. */
@@ -64,8 +67,8 @@ export type PodSettings = {
 const templateHash = (settings: PodSettings): string => stableHash(settings);
 
 /**
- * Returns a function that tells whether a pod was made with other settings than these. Images are not compared: an admission webhook may
- * have changed them.
+ * Returns a function that tells whether a pod was made with other settings than these. Images are not compared: an
+ * admission webhook may have changed them.
  */
 export const outdatedBy = (settings: PodSettings): ((pod: Pick<NewObject<Pod>, "metadata">) => boolean) => {
   const wanted = templateHash(settings);
@@ -89,7 +92,10 @@ const secret = (name: string, secretName: string, key: string) => ({
 /** The pool's `memory` in Kubernetes' notation. */
 const memoryLimit = { "8GiB": "8Gi", "16GiB": "16Gi" } as const;
 
-/** A headless browser has the memory that the installation gives to all; the setting is for headful ones, as the installation defines it. */
+/**
+ * A headless browser has the memory that the installation gives to all; the setting is for headful ones, as the
+ * installation defines it.
+ */
 const resourcesOf = ({ headless, memory }: BrowserPool["spec"], template: PodTemplate | undefined) =>
   headless ? {} : { resources: { limits: { memory: template?.memory?.[memory] ?? memoryLimit[memory] } } };
 

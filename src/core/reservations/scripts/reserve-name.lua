@@ -5,7 +5,8 @@
 -- ARGV[3] an owner that is not alive any more and may be replaced, or ""
 -- Returns "" when reserved, else the present owner.  O(1)
 
--- Longer than any session waits and lives, s. A project that reserves no name for so long has none in use, and may be gone.
+-- Longer than any session waits and lives, s. A project that reserves no name for so long has none in use, and may be
+-- gone.
 local LIFE_SECONDS = 7 * 24 * 60 * 60
 
 local owner = redis.call("HGET", KEYS[1], ARGV[1])

@@ -1,9 +1,10 @@
 /**
  * Loads unpacked extensions into a Chromium that has just started, before anyone else reaches it.
  *
- * By CDP and not by `--load-extension`: each extension is loaded before the next one begins, so the order is certain; an extension that Chromium
- * does not take is refused with a reason, which the switch only logs; and contexts that a client makes have the extension too, for
- * which the switch has no word. It needs the program `chromium`, also headless: `chromium-headless-shell` knows no extensions.
+ * By CDP and not by `--load-extension`: each extension is loaded before the next one begins, so the order is certain;
+ * an extension that Chromium does not take is refused with a reason, which the switch only logs; and contexts that a
+ * client makes have the extension too, for which the switch has no word. It needs the program `chromium`, also
+ * headless: `chromium-headless-shell` knows no extensions.
  */
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { CdpRefused } from "../../../platform/cdp/cdp-errors.ts";
@@ -26,9 +27,9 @@ const failed = ({ name, folder }: UnpackedExtension, cause: Error): Error => {
 };
 
 /**
- * Loads the extensions one after the other, in the order of the list. Of two that set the same (a start page, a proxy), the later one counts.
- * Returns their ids. Rejects at the first that Chromium does not take, with its name and Chromium's reason: by
- * `SetupRefused`, or by another error when Chromium does not answer.
+ * Loads the extensions one after the other, in the order of the list. Of two that set the same (a start page, a proxy),
+ * the later one counts. Returns their ids. Rejects at the first that Chromium does not take, with its name and
+ * Chromium's reason: by `SetupRefused`, or by another error when Chromium does not answer.
  */
 export const loadExtensions = async (extensions: UnpackedExtension[], cdp: CdpConnection): Promise<string[]> => {
   const ids: string[] = [];

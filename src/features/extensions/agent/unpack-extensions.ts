@@ -6,8 +6,8 @@ import { unpackExtensionZip } from "../zip/unpack-extension-zip.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
 
 /**
- * Gives the extension a `key` unless its manifest has one. Chromium computes an extension's id from it, else from the folder, which is
- * another one at each start.
+ * Gives the extension a `key` unless its manifest has one. Chromium computes an extension's id from it, else from the
+ * folder, which is another one at each start.
  */
 const keepId = async (folder: string, id: string): Promise<void> => {
   const file = join(folder, "manifest.json");
@@ -17,7 +17,10 @@ const keepId = async (folder: string, id: string): Promise<void> => {
   await writeFile(file, JSON.stringify({ ...manifest, key: Buffer.from(id).toString("base64") }));
 };
 
-/** Unpacks the extensions of a setup, in load order, into folders below `parent`, which it makes. Rejects when an archive has been changed. */
+/**
+ * Unpacks the extensions of a setup, in load order, into folders below `parent`, which it makes. Rejects when an
+ * archive has been changed.
+ */
 export const unpackExtensions = async (
   { setup, archive }: ReceivedSetup,
   parent: string,

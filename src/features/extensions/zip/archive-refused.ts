@@ -28,7 +28,10 @@ export type ArchiveRule =
 /** Most characters of a name in a message. */
 const shownLength = 100;
 
-/** A name from an archive, fit for a message or a log line: short, on one line, with every unprintable character escaped. */
+/**
+ * A name from an archive, fit for a message or a log line: short, on one line, with every unprintable character
+ * escaped.
+ */
 export const shownName = (name: string): string => {
   const escaped = name
     .slice(0, shownLength)

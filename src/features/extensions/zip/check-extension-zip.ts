@@ -37,8 +37,8 @@ const inflated = (source: Readable): { output: Readable; consumed: () => number 
 };
 
 /**
- * The data of an entry, inflated and counted. Throws `ArchiveRefused` when they are not what the headers say: at the latest after the
- * last chunk, so nothing may be done with the data before the end.
+ * The data of an entry, inflated and counted. Throws `ArchiveRefused` when they are not what the headers say: at the
+ * latest after the last chunk, so nothing may be done with the data before the end.
  */
 async function* readEntry(
   { zip }: Archive,
@@ -80,7 +80,10 @@ async function* readEntry(
 /** What the check of an archive found out about it. `files`: without folders. */
 export type CheckedExtension = ExtensionManifest & { files: number; unpackedBytes: number };
 
-/** Gets every entry with its data, folders with none. It must take the chunks to the end: the last checks come after them. */
+/**
+ * Gets every entry with its data, folders with none. It must take the chunks to the end: the last checks come after
+ * them.
+ */
 export type EntrySink = (entry: CheckedEntry, chunks: AsyncIterable<Buffer>) => Promise<void>;
 
 /** The manifest first: an archive that is no extension is refused before anything else is inflated. */
@@ -107,6 +110,9 @@ const drain: EntrySink = async (_entry, chunks) => {
   for await (const _chunk of chunks);
 };
 
-/** Checks an archive, a whole extension as a zip file, and writes nothing. Throws `ArchiveRefused` and the reason of `signal`. */
+/**
+ * Checks an archive, a whole extension as a zip file, and writes nothing. Throws `ArchiveRefused` and the reason of
+ * `signal`.
+ */
 export const checkExtensionZip = (file: FileHandle, { signal }: { signal: AbortSignal }): Promise<CheckedExtension> =>
   readExtensionZip(file, drain, { signal });

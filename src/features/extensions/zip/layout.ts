@@ -1,6 +1,6 @@
 /**
- * The places of an archive's parts. Entries, central directory and end record must follow each other without gap or overlap, from the
- * first byte to the last:
+ * The places of an archive's parts. Entries, central directory and end record must follow each other without gap or
+ * overlap, from the first byte to the last:
  *
  *   [local header, data, descriptor?] … [central directory] [end record, comment]
  *
@@ -35,8 +35,8 @@ const readAt = async (file: FileHandle, position: number, length: number): Promi
 };
 
 /**
- * Reads the end record, which must name a central directory right before it. yauzl takes less care: it believes offsets of zip64 that
- * no file can have, and then throws where nobody can catch it. Throws `ArchiveRefused`.
+ * Reads the end record, which must name a central directory right before it. yauzl takes less care: it believes offsets
+ * of zip64 that no file can have, and then throws where nobody can catch it. Throws `ArchiveRefused`.
  */
 export const readEndRecord = async (file: FileHandle, archiveBytes: number): Promise<Directory> => {
   const tailBytes = Math.min(archiveBytes, zip64LocatorBytes + endRecordBytes + maxCommentBytes);

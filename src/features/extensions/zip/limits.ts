@@ -1,4 +1,7 @@
-/** The bounds of an extension's archive. They are generous: the largest extensions of the Chrome Web Store have some 30 MiB and 5000 files. */
+/**
+ * The bounds of an extension's archive. They are generous: the largest extensions of the Chrome Web Store have some 30
+ * MiB and 5000 files.
+ */
 
 const mebibyte = 1024 * 1024;
 
@@ -11,7 +14,10 @@ const maxUnpackedBytes = 200 * mebibyte;
 /** Most files and folders of one archive together, also folders that only the names of files imply. */
 export const maxNodes = 10_000;
 
-/** Most bytes that come out for each byte of the whole archive. A single file may be denser: 1 MiB of spaces shrinks to a thousandth. */
+/**
+ * Most bytes that come out for each byte of the whole archive. A single file may be denser: 1 MiB of spaces shrinks to
+ * a thousandth.
+ */
 const maxRatio = 100;
 
 /** What comes out of the smallest archives too: there the ratio says nothing. */

@@ -4,8 +4,9 @@ import { ArchiveRefused, shownName } from "./archive-refused.ts";
 import { maxManifestBytes } from "./limits.ts";
 import type { CheckedEntry } from "./open-archive.ts";
 
-// What Chromium looks for in the files of an extension before it loads it, as far as it can be told without Chromium (EXTENSION-14). Each
-// kind was tried on Chromium; it takes a missing `default_popup`, `devtools_page` or sandboxed page.
+// What Chromium looks for in the files of an extension before it loads it, as far as it can be told without Chromium
+// (EXTENSION-14). Each kind was tried on Chromium; it takes a missing `default_popup`, `devtools_page` or sandboxed
+// page.
 
 /** A field of another type is left out: Chromium refuses it. */
 const optional = <T extends z.ZodType>(type: T) => type.optional().catch(undefined);
@@ -56,13 +57,19 @@ const namedFiles = (manifest: z.infer<typeof NamedFiles>): Named[] => {
   ];
 };
 
-/** The path as entries of the archive have it; undefined where it depends on the field how Chromium reads it, as with `%20` and `?`. */
+/**
+ * The path as entries of the archive have it; undefined where it depends on the field how Chromium reads it, as with
+ * `%20` and `?`.
+ */
 const asEntry = (named: string): string | undefined =>
   /[%?#\\]/.test(named) ? undefined : posix.normalize(`/${named}`).replace(/^\/|\/$/g, "");
 
 const systemNames = new Set(["_locales", "_metadata", "_platform_specific"]);
 
-/** The first thing that keeps Chromium from loading an extension with these entries; undefined: nothing that is seen here. */
+/**
+ * The first thing that keeps Chromium from loading an extension with these entries; undefined: nothing that is seen
+ * here.
+ */
 const fileProblem = (
   parsed: unknown,
   entries: readonly { path: string; segments: readonly string[] }[],

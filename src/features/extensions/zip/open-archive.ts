@@ -30,8 +30,8 @@ async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGen
 }
 
 /**
- * Lets yauzl read a file that its caller keeps and closes. yauzl's own way closes the descriptor while a read of it may still be
- * under way.
+ * Lets yauzl read a file that its caller keeps and closes. yauzl's own way closes the descriptor while a read of it may
+ * still be under way.
  */
 class FileReader extends RandomAccessReader {
   readonly #file: FileHandle;
@@ -76,7 +76,9 @@ type Node = {
 const foldedName = (segment: string): string => segment.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKC");
 
 type NameTree = {
-  /** Adds an entry and the folders that its name implies. Throws `ArchiveRefused` when the archive can't have it too. */
+  /**
+   * Adds an entry and the folders that its name implies. Throws `ArchiveRefused` when the archive can't have it too.
+   */
   add(name: EntryName): void;
 };
 
@@ -134,7 +136,9 @@ const byYauzl = async <T>(where: string, step: () => Promise<T>): Promise<T> => 
   }
 };
 
-/** The entries of the central directory, which must fill it. Checks them one by one, so that a refusal names the entry. */
+/**
+ * The entries of the central directory, which must fill it. Checks them one by one, so that a refusal names the entry.
+ */
 const readDirectory = async (
   zip: ZipFile,
   { end, entryCount }: Directory,
@@ -185,7 +189,10 @@ const checkDigest = async (file: FileHandle, bytes: number, expected: string): P
 /** `sha256`: the digest of the archive, hex, if it is known. */
 export type OpenOptions = { signal: AbortSignal; sha256?: string | undefined };
 
-/** Opens an archive and checks everything but the data of its entries. `file` stays the caller's. Throws `ArchiveRefused`. */
+/**
+ * Opens an archive and checks everything but the data of its entries. `file` stays the caller's. Throws
+ * `ArchiveRefused`.
+ */
 export const openArchive = async (file: FileHandle, { signal, sha256 }: OpenOptions): Promise<Archive> => {
   const { size: bytes } = await file.stat();
   if (bytes > maxArchiveBytes)

@@ -10,7 +10,10 @@ const folderMode = 0o755;
 /** A file is made, never opened: an archive can't write to what is there, nor through a link. */
 const onlyNew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Writes entries below `folder`, which only this call writes to. Makes each of their folders once, so none can be a link either. */
+/**
+ * Writes entries below `folder`, which only this call writes to. Makes each of their folders once, so none can be a
+ * link either.
+ */
 const writeBelow = (folder: string): EntrySink => {
   const made = new Set<string>();
   const makeFolders = async (segments: string[]): Promise<void> => {
@@ -30,9 +33,9 @@ const writeBelow = (folder: string): EntrySink => {
 };
 
 /**
- * Unpacks the archive at `path` into `folder`, which it makes and which must not be there yet, with the same checks as at its upload.
- * Leaves nothing behind when it throws. `sha256`: the digest that the archive must have, hex. Throws `ArchiveRefused` and the reason of
- * the signal.
+ * Unpacks the archive at `path` into `folder`, which it makes and which must not be there yet, with the same checks as
+ * at its upload. Leaves nothing behind when it throws. `sha256`: the digest that the archive must have, hex. Throws
+ * `ArchiveRefused` and the reason of the signal.
  */
 export const unpackExtensionZip = async (
   { path, folder, sha256 }: { path: string; folder: string; sha256: string },

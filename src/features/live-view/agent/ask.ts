@@ -1,6 +1,6 @@
 /**
- * What the page of a tab asks its person for, and Chromium would ask for in windows that no picture has: a choice, a value, files, a login.
- * Each names the site that asks. Answers: `AnswerMessage`.
+ * What the page of a tab asks its person for, and Chromium would ask for in windows that no picture has: a choice, a
+ * value, files, a login. Each names the site that asks. Answers: `AnswerMessage`.
  */
 import type { AnswerMessage } from "./messages.ts";
 
@@ -24,7 +24,10 @@ type Answering = { answer(message: AnswerMessage): void; cancel(): void };
 
 export type Asks = {
   present(): Ask | null;
-  /** Asks, unless something else is being asked: then this is cancelled. Returns the function by which the ask is over without an answer. */
+  /**
+   * Asks, unless something else is being asked: then this is cancelled. Returns the function by which the ask is over
+   * without an answer.
+   */
   put(ask: NewAsk, to: Answering): () => void;
   /** An answer to an ask that is over has no effect. */
   answer(message: AnswerMessage): void;
@@ -32,7 +35,10 @@ export type Asks = {
   end(): void;
 };
 
-/** Nothing is asked yet. `waitMs`: what nobody answers is cancelled after this. `onNews`: another thing is asked, or nothing any more. */
+/**
+ * Nothing is asked yet. `waitMs`: what nobody answers is cancelled after this. `onNews`: another thing is asked, or
+ * nothing any more.
+ */
 export const createAsks = (waitMs: number, onNews: () => void): Asks => {
   let count = 0;
   let present: { ask: Ask; to: Answering; timer: NodeJS.Timeout } | undefined;

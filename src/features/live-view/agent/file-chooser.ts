@@ -1,6 +1,6 @@
 /**
- * The choice of files for an `<input type=file>`, while there is a viewer who may answer. A client that intercepts choosers gets each as well:
- * when it has answered, viewers are not asked any more.
+ * The choice of files for an `<input type=file>`, while there is a viewer who may answer. A client that intercepts
+ * choosers gets each as well: when it has answered, viewers are not asked any more.
  */
 import { appendFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";

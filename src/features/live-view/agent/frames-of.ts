@@ -13,8 +13,8 @@ const all = ({ frame, childFrames = [] }: Protocol.Page.FrameTree): Frame[] => [
 ];
 
 /**
- * The frames of a page with their origins. Frames of other sites are not among them: Chromium draws them in processes of their own, which
- * are targets of their own.
+ * The frames of a page with their origins. Frames of other sites are not among them: Chromium draws them in processes
+ * of their own, which are targets of their own.
  */
 export const framesOf = async (cdp: CdpConnection, call: CdpCall): Promise<Frame[]> => {
   const { frameTree } = await cdp.send("Page.getFrameTree", undefined, call);

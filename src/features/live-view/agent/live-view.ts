@@ -1,6 +1,6 @@
 /**
- * `GET /view`: viewers of the browser of a lease. The agent is connected to the browser while there is a viewer; what the connection has
- * set in the browser ends with it.
+ * `GET /view`: viewers of the browser of a lease. The agent is connected to the browser while there is a viewer; what
+ * the connection has set in the browser ends with it.
  */
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";

@@ -15,8 +15,8 @@ import type { Ask } from "./ask.ts";
 export type TabInfo = { id: string; title: string; url: string };
 
 /**
- * `checking`: it is not known yet whether the page may be shown. `hidden`: a vault filled a login into it. `crashed`: its process has
- * died. `none`: there is no tab.
+ * `checking`: it is not known yet whether the page may be shown. `hidden`: a vault filled a login into it. `crashed`:
+ * its process has died. `none`: there is no tab.
  */
 export type PictureState = "shown" | "checking" | "hidden" | "crashed" | "none";
 

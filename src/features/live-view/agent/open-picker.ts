@@ -1,6 +1,6 @@
 /**
- * The list of a `<select>`, and the picker of a date or a colour: Chromium opens them in windows of their own, which no picture has. They
- * are looked for after input, and offered to viewers.
+ * The list of a `<select>`, and the picker of a date or a colour: Chromium opens them in windows of their own, which no
+ * picture has. They are looked for after input, and offered to viewers.
  */
 
 import { z } from "zod";
@@ -20,7 +20,10 @@ const againMs = 500;
 const maxOptions = 2000;
 const maxChars = 200;
 
-/** The focused field of a document, whose picker is open. Run in a world of its own: the page's changes have no effect there. */
+/**
+ * The focused field of a document, whose picker is open. Run in a world of its own: the page's changes have no effect
+ * there.
+ */
 const focused = `(() => {
   let field = document.activeElement;
   while (field?.shadowRoot?.activeElement) field = field.shadowRoot.activeElement;

@@ -1,4 +1,6 @@
-/** What the page of one tab asks its person for, from each place where it can ask (ask.ts), while a viewer may answer. */
+/**
+ * What the page of one tab asks its person for, from each place where it can ask (ask.ts), while a viewer may answer.
+ */
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { tell } from "../../../platform/cdp/commands.ts";
 import { type Asks, createAsks } from "./ask.ts";
@@ -7,8 +9,8 @@ import { type FileChoosers, type Uploads, watchFileChoosers } from "./file-choos
 import { watchPickers } from "./open-picker.ts";
 import type { InputMessage } from "./tab-input.ts";
 
-// Logins of HTTP that a document of the tab asks for, while there is a viewer who may answer. A client that answers them itself is asked
-// before us, whoever came first.
+// Logins of HTTP that a document of the tab asks for, while there is a viewer who may answer. A client that answers
+// them itself is asked before us, whoever came first.
 
 const timeoutMs = 5000;
 

@@ -6,8 +6,9 @@ import { maxTextChars } from "./messages.ts";
 const timeoutMs = 2000;
 
 /**
- * The selected text of a document, or of its focused field; never of a password. It runs in a world of its own, where the page's changes
- * of prototypes have no effect; a page can shadow `activeElement` by an element's name, which then only hides its own selection.
+ * The selected text of a document, or of its focused field; never of a password. It runs in a world of its own, where
+ * the page's changes of prototypes have no effect; a page can shadow `activeElement` by an element's name, which then
+ * only hides its own selection.
  */
 const selectionOf = `(() => {
   let active = document.activeElement;

@@ -1,6 +1,6 @@
 /**
- * Which tab one who watches a browser sees: at first the newest one, then the one that the shown tab opens, the one that was chosen, or
- * the newest one again when the shown tab is closed.
+ * Which tab one who watches a browser sees: at first the newest one, then the one that the shown tab opens, the one
+ * that was chosen, or the newest one again when the shown tab is closed.
  */
 import type { ViewedBrowser, Watching } from "./viewed-browser.ts";
 import type { WatchedTab } from "./watched-tab.ts";
@@ -19,8 +19,9 @@ export type ShownTab = {
 };
 
 /**
- * `mayAct`: whether the one who watches may act. `onShow`: another tab is shown, which is not attached yet. `onNews`: the shown tab is attached, or has a new picture, another state or
- * another dialog. `onTabs`: the list of tabs has changed.
+ * `mayAct`: whether the one who watches may act. `onShow`: another tab is shown, which is not attached yet. `onNews`:
+ * the shown tab is attached, or has a new picture, another state or another dialog. `onTabs`: the list of tabs has
+ * changed.
  */
 type ShownTabDeps = { viewed: ViewedBrowser; mayAct: boolean; onShow(): void; onNews(): void; onTabs?(): void };
 

@@ -10,8 +10,8 @@ type Standing = {
 };
 
 /**
- * A page that was asked something just now, and may stand still: with a dialog that was open before, which only the client that has heard of it can
- * answer. `onNews`: another answer of `stands`.
+ * A page that was asked something just now, and may stand still: with a dialog that was open before, which only the
+ * client that has heard of it can answer. `onNews`: another answer of `stands`.
  */
 export const createStanding = (onNews: () => void): Standing => {
   let stands = false;

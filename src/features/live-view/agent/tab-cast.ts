@@ -21,8 +21,8 @@ import { tell } from "../../../platform/cdp/commands.ts";
 import type { ScreencastFrame } from "./events.ts";
 import { type PictureState, pictureFrame } from "./messages.ts";
 
-// The quality of a tab's pictures. It follows the fastest of its viewers: a slow one gets fewer pictures, and must not make those of the
-// others worse.
+// The quality of a tab's pictures. It follows the fastest of its viewers: a slow one gets fewer pictures, and must not
+// make those of the others worse.
 
 /** Of JPEG; a step up needs half again as many bytes. */
 const qualities = [35, 50, 65, 80] as const;
@@ -30,7 +30,10 @@ const qualities = [35, 50, 65, 80] as const;
 /** Of a tab that nobody has acknowledged a picture of yet. */
 const firstQuality = 65;
 
-/** A picture that takes longer than this to be drawn is too large for the way, ms; one that takes less than the other could be larger. */
+/**
+ * A picture that takes longer than this to be drawn is too large for the way, ms; one that takes less than the other
+ * could be larger.
+ */
 const slowMs = 200;
 const fastMs = 60;
 
@@ -45,10 +48,10 @@ export const nextQuality = (present: number, ackMs: number): number => {
 export const meanOf = (mean: number | undefined, latestMs: number): number =>
   mean === undefined ? latestMs : mean * 0.8 + latestMs * 0.2;
 
-// The newest picture of a tab, and the pace at which Chromium makes them. Chromium makes the next ones when the last ones are
-// acknowledged, and drops what is drawn meanwhile. A picture is acknowledged when the first viewer takes it, so that Chromium draws as often
-// as the fastest viewer can see. What was dropped may have been the last change of the page, so after a late acknowledgement
-// a further picture is asked for.
+// The newest picture of a tab, and the pace at which Chromium makes them. Chromium makes the next ones when the last
+// ones are acknowledged, and drops what is drawn meanwhile. A picture is acknowledged when the first viewer takes it,
+// so that Chromium draws as often as the fastest viewer can see. What was dropped may have been the last change of the
+// page, so after a late acknowledgement a further picture is asked for.
 
 /** Time without a new picture after a late acknowledgement, ms: then one is asked for. */
 const missedMs = 100;

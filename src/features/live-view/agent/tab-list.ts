@@ -1,6 +1,6 @@
 /**
- * The tabs of a browser, in the order in which they were made. Chromium tells when tabs come and go and when one navigates, and not of
- * each new title: so it is asked after such an event, and once a second.
+ * The tabs of a browser, in the order in which they were made. Chromium tells when tabs come and go and when one
+ * navigates, and not of each new title: so it is asked after such an event, and once a second.
  */
 
 import type { PageOrder } from "../../../core/agent/shown-pages.ts";

@@ -1,4 +1,7 @@
-/** A browser that is watched: the list of its tabs, and those of them that someone watches. One connection of CDP, for all viewers. */
+/**
+ * A browser that is watched: the list of its tabs, and those of them that someone watches. One connection of CDP, for
+ * all viewers.
+ */
 
 import type { PageOrder, ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
@@ -21,7 +24,10 @@ export type Watching = {
 };
 
 export type ViewedBrowser = Pick<TabList, "tabs" | "listen"> & {
-  /** Watches a tab; `onNews` as of `WatchedTabDeps`, `mayAct`: whether this viewer may. Undefined when there is no such tab. */
+  /**
+   * Watches a tab; `onNews` as of `WatchedTabDeps`, `mayAct`: whether this viewer may. Undefined when there is no such
+   * tab.
+   */
   watch(tab: string, onNews: () => void, mayAct: boolean): Promise<Watching | undefined>;
   /** Opens a tab and resolves with its id; undefined when the browser opens none. */
   openTab(): Promise<string | undefined>;

@@ -1,8 +1,8 @@
 /**
  * One viewer of the live view: a WebSocket that gets messages and pictures (messages.ts) and sends input (messages.ts).
  *
- * A picture is sent when everything before it has left this process and the viewer has acknowledged the last one; it is the newest one
- * then. So a slow viewer gets fewer pictures, and this process keeps one for it at most.
+ * A picture is sent when everything before it has left this process and the viewer has acknowledged the last one; it is
+ * the newest one then. So a slow viewer gets fewer pictures, and this process keeps one for it at most.
  */
 import type { WebSocket } from "ws";
 import { type Bucket, takeToken } from "../../../platform/rules/token-bucket.ts";
@@ -21,8 +21,8 @@ import type { ViewedBrowser } from "./viewed-browser.ts";
 import type { TabMessage } from "./watched-tab.ts";
 
 /**
- * What waits to be sent to one viewer: the newest message of each type, and nothing else. So a viewer that does not read costs one
- * message of each type, and gets the newest ones when it reads again.
+ * What waits to be sent to one viewer: the newest message of each type, and nothing else. So a viewer that does not
+ * read costs one message of each type, and gets the newest ones when it reads again.
  */
 type Outbox = {
   /** Sends the message as soon as the socket has room, unless a newer one of its type comes before. */

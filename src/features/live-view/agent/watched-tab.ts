@@ -1,4 +1,7 @@
-/** One tab that is watched: its pictures, its input, its dialogs, and what a browser's own buttons do. One session of CDP, for all viewers. */
+/**
+ * One tab that is watched: its pictures, its input, its dialogs, and what a browser's own buttons do. One session of
+ * CDP, for all viewers.
+ */
 
 import type { ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
@@ -17,8 +20,9 @@ const timeoutMs = 5000;
 const navigateTimeoutMs = 30_000;
 
 /**
- * A dialog of a page that nobody answers is dismissed after this, ms: the page stands still until there is an answer. Those who only watch
- * can't answer, so without a viewer who may act a client has a moment, and nobody else is waited for.
+ * A dialog of a page that nobody answers is dismissed after this, ms: the page stands still until there is an answer.
+ * Those who only watch can't answer, so without a viewer who may act a client has a moment, and nobody else is waited
+ * for.
  */
 const peopleMs = 30_000;
 const clientMs = 2000;
@@ -36,7 +40,10 @@ export type WatchedTab = {
   cast: TabCast;
   dialog(): Dialog | null;
   ask(): Ask | null;
-  /** Whether the page gave no answer when it was attached to: it may have shown a dialog by then, which nobody but a client can answer. */
+  /**
+   * Whether the page gave no answer when it was attached to: it may have shown a dialog by then, which nobody but a
+   * client can answer.
+   */
   stands(): boolean;
   /** Whether one who watches may act: then the page's asks are taken from the browser and offered. */
   setActing(isActing: boolean): void;
@@ -116,8 +123,8 @@ const pressDelete = async (cdp: CdpConnection, sessionId: string): Promise<void>
 };
 
 /**
- * Attaches to the tab. It stays where it is among the others: a focus is emulated, so that Chromium draws a tab in the background
- * and it takes keys. Rejects with `CdpRefused` when the tab is gone.
+ * Attaches to the tab. It stays where it is among the others: a focus is emulated, so that Chromium draws a tab in the
+ * background and it takes keys. Rejects with `CdpRefused` when the tab is gone.
  */
 export const watchTab = async (
   { cdp, targetId, shownPages, mask, uploads, onNews }: WatchedTabDeps,

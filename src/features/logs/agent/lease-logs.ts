@@ -1,5 +1,6 @@
 /**
- * What the holder of a browser may read of its logs: a ring of Chromium's lines and one of the agent's, for one lease each.
+ * What the holder of a browser may read of its logs: a ring of Chromium's lines and one of the agent's, for one lease
+ * each.
  *
  *              begin: the agent's ring is new                     end: both are closed, and new ones take their place
  *   no lease ──────────────────────────────────────► lease ────────────────────────────────────────────────────────► no lease
@@ -7,15 +8,18 @@
  *      │       ever had this Chromium                  └─ another Chromium for the same holder: the ring goes on
  *      └─ a new Chromium: its ring is new
  *
- * A killed Chromium's last words may still be in its pipe. They are dropped: only the present one's lines count. Nothing of this is written
- * to a disk.
+ * A killed Chromium's last words may still be in its pipe. They are dropped: only the present one's lines count.
+ * Nothing of this is written to a disk.
  */
 import { z } from "zod";
 import type { BindLease } from "../../../core/protocol/agent-api.ts";
 import type { LogLine, LogSource } from "./api.ts";
 import { createLogRing, type LogRing } from "./log-ring.ts";
 
-/** What a holder sees of a line: these fields, and no others. Errors name files and addresses that are none of its business. */
+/**
+ * What a holder sees of a line: these fields, and no others. Errors name files and addresses that are none of its
+ * business.
+ */
 const AgentLine = z.object({
   level: z.string(),
   time: z.iso.datetime(),
@@ -28,7 +32,9 @@ const AgentLine = z.object({
   seconds: z.number().optional().catch(undefined),
 });
 
-/** What the holder of this session sees of a line of the agent's log; undefined for a line of another one's, or none. */
+/**
+ * What the holder of this session sees of a line of the agent's log; undefined for a line of another one's, or none.
+ */
 export const agentLineOf = (json: string, session: string): LogLine | undefined => {
   let parsed: unknown;
   try {

@@ -14,7 +14,10 @@ export type LogRing = {
   push(text: string): void;
   /** There will be no further line. Who reads gets what is kept. */
   close(): void;
-  /** What is kept, then, with `follow`, what comes until the ring is closed. Who reads too slowly is told how much was lost. */
+  /**
+   * What is kept, then, with `follow`, what comes until the ring is closed. Who reads too slowly is told how much was
+   * lost.
+   */
   read(options: { follow: boolean }, signal: AbortSignal): AsyncGenerator<LogLine>;
 };
 

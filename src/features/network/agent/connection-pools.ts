@@ -7,7 +7,9 @@ import { canonicalHost } from "../../../platform/addresses/network-filter.ts";
 import { urlHost } from "../../../platform/base/host-port.ts";
 import type { WayOut } from "./way-out.ts";
 
-/** Idle connections that are kept for further requests, for each server and in all. A page can name very many servers. */
+/**
+ * Idle connections that are kept for further requests, for each server and in all. A page can name very many servers.
+ */
 const maxIdle = 8;
 const maxIdleInAll = 256;
 const idleMs = 60_000;

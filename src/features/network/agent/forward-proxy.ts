@@ -1,6 +1,7 @@
 /**
- * The HTTP proxy that is a browser's only way out of its network namespace. It listens on a Unix socket and takes what a browser sends
- * to its proxy: `CONNECT host:port` for TLS and WebSockets, and requests with an absolute `http:` URL. Everything else is refused.
+ * The HTTP proxy that is a browser's only way out of its network namespace. It listens on a Unix socket and takes what
+ * a browser sends to its proxy: `CONNECT host:port` for TLS and WebSockets, and requests with an absolute `http:` URL.
+ * Everything else is refused.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";

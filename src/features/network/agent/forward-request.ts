@@ -40,8 +40,8 @@ const endToEnd = ({ rawHeaders, headers }: IncomingMessage, own: ReadonlySet<str
 };
 
 /**
- * How long the body is, for the next server. Not a matter of headers that a `Connection` header can take away: a body that has lost its
- * length would be read as further requests.
+ * How long the body is, for the next server. Not a matter of headers that a `Connection` header can take away: a body
+ * that has lost its length would be read as further requests.
  */
 const framing = ({ headers }: IncomingMessage): string[] => {
   if (headers["transfer-encoding"] !== undefined) return ["Transfer-Encoding", headers["transfer-encoding"]];
@@ -136,7 +136,10 @@ const exchangeOf = ({ request, response, url, target }: Asked, parent: ParentPro
   };
 };
 
-/** A server closes a kept connection when it likes, also while a request is on its way there: such a request is sent once more. */
+/**
+ * A server closes a kept connection when it likes, also while a request is on its way there: such a request is sent
+ * once more.
+ */
 const sendBy = ({ kept, fresh }: Pool, exchange: Exchange): Promise<IncomingMessage> => {
   const mayRepeat = !exchange.hasBody && repeatable.has(exchange.request.method ?? "");
   if (!mayRepeat) return send(exchange, fresh);

@@ -1,6 +1,7 @@
 /**
- * Chromium in a network namespace of its own, made without privileges as Chromium's sandbox makes its own. The only interfaces are
- * loopback and a pair that leads nowhere, without which pages would see an offline browser. Two forwarders run inside:
+ * Chromium in a network namespace of its own, made without privileges as Chromium's sandbox makes its own. The only
+ * interfaces are loopback and a pair that leads nowhere, without which pages would see an offline browser. Two
+ * forwarders run inside:
  *
  *   Chromium ──► 127.0.0.1:3128 ──socat──► the socket of the forwarding proxy ──► the agent
  *   Chromium ◄── 127.0.0.1:9222 ◄──socat── the socket of DevTools             ◄── the agent
@@ -60,8 +61,8 @@ exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set="
 type Command = { program: string; args: string[] };
 
 /**
- * The command that runs `program` in a new namespace; needs unshare, setpriv, ip and socat. `makesNamespaces`: it makes further ones
- * itself, for which root needs a right: to write the number 0 into their map of users.
+ * The command that runs `program` in a new namespace; needs unshare, setpriv, ip and socat. `makesNamespaces`: it makes
+ * further ones itself, for which root needs a right: to write the number 0 into their map of users.
  */
 export const inNamespace = (
   { proxy, devTools }: NamespaceSockets,

@@ -1,13 +1,15 @@
 /**
- * Chromium in namespaces of files and processes of its own, for an agent that shares its machine with other servers (local mode): it sees
- * the system's programs, read-only, its own folders, and its own processes. Made by bubblewrap, which needs no right where user namespaces
- * are allowed.
+ * Chromium in namespaces of files and processes of its own, for an agent that shares its machine with other servers
+ * (local mode): it sees the system's programs, read-only, its own folders, and its own processes. Made by bubblewrap,
+ * which needs no right where user namespaces are allowed.
  */
 import { realpathSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 
-/** Everything that programs need of a Debian system, and nothing that is somebody's. What a machine lacks is left out. */
+/**
+ * Everything that programs need of a Debian system, and nothing that is somebody's. What a machine lacks is left out.
+ */
 const systemPaths = [
   "/usr",
   "/bin",
@@ -52,8 +54,8 @@ const foldersOf = (program: string): string[] => {
 const readOnly = (paths: readonly string[]): string[] => paths.flatMap((path) => ["--ro-bind-try", path, path]);
 
 /**
- * Makes a /tmp for one run of Chromium. Returns the function that gives the command by which a program runs with its own files. `folder` and
- * `temp`: what it may write to, at the places where they are.
+ * Makes a /tmp for one run of Chromium. Returns the function that gives the command by which a program runs with its
+ * own files. `folder` and `temp`: what it may write to, at the places where they are.
  */
 export const prepareOwnFiles = async (folder: string, temp: string) => {
   const tmp = await mkdtemp(join(folder, "tmp-"));

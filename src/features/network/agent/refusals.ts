@@ -9,7 +9,10 @@ const reasonHeader = "x-browserpool-refused";
 
 type Failure = { status: number; reason: string; by?: RefusedBy };
 
-/** A status and a reason for the browser. What a server or the system says in errors stays here: it could tell of the network. */
+/**
+ * A status and a reason for the browser. What a server or the system says in errors stays here: it could tell of the
+ * network.
+ */
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof Refused) return { status: 403, reason: error.message, by: "rules" };
   if (error instanceof ParentFailed) return { status: 502, reason: error.message, by: "proxy" };

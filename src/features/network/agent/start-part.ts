@@ -1,7 +1,9 @@
 import type { PreparePart } from "../../../core/agent/browser-parts.ts";
 import { devToolsPort, inNamespace, socketsIn, wallFlags } from "./namespace.ts";
 
-/** Puts a wall around a browser with network rules; in local mode around each, which gets files of its own there, too. */
+/**
+ * Puts a wall around a browser with network rules; in local mode around each, which gets files of its own there, too.
+ */
 export const networkPart: PreparePart = async ({ config, received, folder, short, policies, stack }) => {
   const network = received?.setup.network;
   const sharesMachine = config.ownPorts !== undefined;

@@ -19,8 +19,8 @@ const resolverOf = ({ dnsServers, exampleAddress, ownPorts }: AgentConfig): Reso
 };
 
 /**
- * The way out of a browser with a network namespace: a proxy on the socket at `path` that follows the rules of `network`. Left out: nothing is
- * forbidden but the service's own ports, in local mode.
+ * The way out of a browser with a network namespace: a proxy on the socket at `path` that follows the rules of
+ * `network`. Left out: nothing is forbidden but the service's own ports, in local mode.
  */
 export const startWall = async (
   path: string,

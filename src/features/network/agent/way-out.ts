@@ -34,15 +34,17 @@ export class ParentFailed extends Error {}
 
 export type WayOut = {
   /**
-   * Whether a page is told of a host that can't be reached. Without rules it finds its connection ended, as it would without a proxy: a request
-   * that fails must not succeed with an answer of ours.
+   * Whether a page is told of a host that can't be reached. Without rules it finds its connection ended, as it would
+   * without a proxy: a request that fails must not succeed with an answer of ours.
    */
   tellsOfHosts: boolean;
   /** The proxy that takes connections to this target; undefined when they go directly. Throws `Refused`. */
   parentOf(target: Target): Promise<ParentProxy | undefined>;
   /** Opens a connection to the target itself. Rejects with `Refused`, or when the target can't be reached. */
   direct(target: Target): Promise<Socket>;
-  /** Opens a connection to a parent proxy, on which the caller speaks HTTP. Rejects with `Refused` or `ParentFailed`. */
+  /**
+   * Opens a connection to a parent proxy, on which the caller speaks HTTP. Rejects with `Refused` or `ParentFailed`.
+   */
   toParent(parent: ParentProxy): Promise<Socket>;
 };
 
@@ -105,8 +107,8 @@ type WayOutOptions = {
 };
 
 /**
- * `given`: undefined where a browser without rules has a namespace, too (`ownPorts`): it reaches everything but these ports.
- * `resolve`: for every name, also for those of parent proxies.
+ * `given`: undefined where a browser without rules has a namespace, too (`ownPorts`): it reaches everything but these
+ * ports. `resolve`: for every name, also for those of parent proxies.
  */
 export const createWayOut = (
   given: NetworkSetup | undefined,
@@ -117,7 +119,8 @@ export const createWayOut = (
   const filter = given
     ? createNetworkFilter({ allowedHosts: given.allowed_hosts, privateHosts: given.private_hosts, ownPorts })
     : createOpenFilter(ownPorts ?? []);
-  // A parent may be in a private network: whoever may choose proxies has named it. Metadata services are still no parents.
+  // A parent may be in a private network: whoever may choose proxies has named it. Metadata services are still no
+  // parents.
   const parentFilter = createNetworkFilter(ownPorts ? { privateHosts: parentPlaces, ownPorts } : {});
   const routes = routesOf(setup);
   const trusted = new Map(setup.proxies.map((parent) => [parent, trusting(parent.ca_bundle)]));

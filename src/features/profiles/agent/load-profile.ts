@@ -4,8 +4,8 @@ import type { ArchiveRef } from "../../../core/protocol/browser-setup.ts";
 import { unpackProfile } from "../archive/unpack-profile.ts";
 
 /**
- * Unpacks a profile into the empty folder `profileDir`. Rejects for an archive that is not the one of `ref` any more; the folder is then
- * to be deleted.
+ * Unpacks a profile into the empty folder `profileDir`. Rejects for an archive that is not the one of `ref` any more;
+ * the folder is then to be deleted.
  */
 export const loadProfile = async (
   file: string,

@@ -1,6 +1,6 @@
 /**
- * The last phase of an agent whose browser saves its profile (core/protocol/profile-save.ts): Chromium is closed, its profile is packed into a
- * file, and the operator fetches that.
+ * The last phase of an agent whose browser saves its profile (core/protocol/profile-save.ts): Chromium is closed, its
+ * profile is packed into a file, and the operator fetches that.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -25,8 +25,8 @@ const maxWhy = 300;
 export type ProfileSave = {
   routes: Routes;
   /**
-   * Closes and packs the browser, and resolves when the operator needs the archive no longer: it has said so, the deadline is over, or
-   * `signal` is aborted. Rejects never.
+   * Closes and packs the browser, and resolves when the operator needs the archive no longer: it has said so, the
+   * deadline is over, or `signal` is aborted. Rejects never.
    */
   run(browser: Pick<Browser, "close">, isUsed: boolean, signal: AbortSignal): Promise<void>;
 };

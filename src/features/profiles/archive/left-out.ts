@@ -1,6 +1,6 @@
 /**
- * What an archive of a profile leaves out: what Chromium makes anew, what belongs to one machine or one process, and the open tabs. An
- * archive that has such a path all the same is unpacked without it.
+ * What an archive of a profile leaves out: what Chromium makes anew, what belongs to one machine or one process, and
+ * the open tabs. An archive that has such a path all the same is unpacked without it.
  */
 
 /** Names in the user-data directory itself. */

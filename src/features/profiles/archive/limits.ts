@@ -15,7 +15,10 @@ export const archiveLimits = {
 
 export type ArchiveLimits = typeof archiveLimits;
 
-/** A profile or an archive that breaks a limit or a rule of archives. The message says which, and names no content but paths. */
+/**
+ * A profile or an archive that breaks a limit or a rule of archives. The message says which, and names no content but
+ * paths.
+ */
 export class ProfileArchiveError extends Error {
   override name = "ProfileArchiveError";
 }

@@ -1,6 +1,6 @@
 /**
- * Packs a user-data directory of Chromium. Chromium must have ended by `Browser.close`: then it writes what it has in memory. After
- * SIGTERM, cookies and local storage of the last seconds were missing (measured with 156, headless).
+ * Packs a user-data directory of Chromium. Chromium must have ended by `Browser.close`: then it writes what it has in
+ * memory. After SIGTERM, cookies and local storage of the last seconds were missing (measured with 156, headless).
  */
 
 import { lstat, opendir } from "node:fs/promises";
@@ -12,7 +12,8 @@ import { isLeftOut } from "./left-out.ts";
 import { type ArchiveLimits, archiveLimits, ProfileArchiveError } from "./limits.ts";
 
 /**
- * Told of the end while its last chunk waits, zstd makes other bytes of the same input than told after it. So it is always told after it.
+ * Told of the end while its last chunk waits, zstd makes other bytes of the same input than told after it. So it is
+ * always told after it.
  */
 const feed = async (source: Readable, packed: Writable): Promise<void> => {
   for await (const chunk of source)
@@ -23,8 +24,8 @@ const feed = async (source: Readable, packed: Writable): Promise<void> => {
 };
 
 /**
- * The bytes of `source` as zstd: the same for the same bytes, however they come. Fails as `source` does. Its checksum finds damage that a
- * digest of the whole would only find at the end.
+ * The bytes of `source` as zstd: the same for the same bytes, however they come. Fails as `source` does. Its checksum
+ * finds damage that a digest of the whole would only find at the end.
  */
 export const compress = (source: Readable): Readable => {
   const packed = createZstdCompress({
@@ -82,8 +83,8 @@ const listPaths = async (folder: string, limits: ArchiveLimits, signal: AbortSig
 };
 
 /**
- * The bytes of a tar.zst of the user-data directory `folder`. Owners are left out, and modes are the owner's alone. Throws a
- * `ProfileArchiveError` above a limit, and the error of a file that can't be read or that changes meanwhile.
+ * The bytes of a tar.zst of the user-data directory `folder`. Owners are left out, and modes are the owner's alone.
+ * Throws a `ProfileArchiveError` above a limit, and the error of a file that can't be read or that changes meanwhile.
  */
 export const packProfile = async function* (
   folder: string,
@@ -93,7 +94,8 @@ export const packProfile = async function* (
   signal.throwIfAborted();
   const options = { cwd: folder, portable: true, noDirRecurse: true, strict: true };
   const entries = create(options, [".", ...paths.map(asPlainPath)]);
-  // It tells of a file that can't be read twice: to whoever reads it, and when nobody does any more. Without a listener, the process ends.
+  // It tells of a file that can't be read twice: to whoever reads it, and when nobody does any more. Without a
+  // listener, the process ends.
   entries.on("error", () => undefined);
   const tar = Readable.from(entries, { objectMode: false });
   const packed = compress(tar);

@@ -1,4 +1,7 @@
-/** The entries of a tar, one after the other, from a stream of bytes that may be hostile. `tar` parses; it writes nothing here. */
+/**
+ * The entries of a tar, one after the other, from a stream of bytes that may be hostile. `tar` parses; it writes
+ * nothing here.
+ */
 import { Parser, type ReadEntry } from "tar";
 import { ProfileArchiveError } from "./limits.ts";
 
@@ -9,8 +12,8 @@ const maxMetaBytes = 16 * 1024;
 const blockBytes = 512;
 
 /**
- * The same bytes, with a whole block first: from that, `tar` guesses whether they are compressed. Throws for compressed ones, which it
- * would unpack a second time, past our limits.
+ * The same bytes, with a whole block first: from that, `tar` guesses whether they are compressed. Throws for compressed
+ * ones, which it would unpack a second time, past our limits.
  */
 const blockFirst = async function* (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let first: Buffer | undefined = Buffer.alloc(0);
@@ -31,8 +34,9 @@ const blockFirst = async function* (bytes: AsyncIterable<Uint8Array>): AsyncGene
 type Work = { entry: ReadEntry; done: Promise<void> };
 
 /**
- * Calls `onEntry` for each entry, which reads it to its end. Throws its error, that of `bytes`, and a `ProfileArchiveError` for what is no
- * tar, also when it is cut off. No call of `onEntry` runs any more when this throws.
+ * Calls `onEntry` for each entry, which reads it to its end. Throws its error, that of `bytes`, and a
+ * `ProfileArchiveError` for what is no tar, also when it is cut off. No call of `onEntry` runs any more when this
+ * throws.
  */
 export const readEntries = async (
   bytes: AsyncIterable<Uint8Array>,

@@ -1,6 +1,7 @@
 /**
- * Unpacks the archive of a profile. Its bytes are not trusted: who drove a browser may have written any file into its profile, and who
- * can write to the store any archive. So only plain files and folders come out, below the folder, and no more than the limits say.
+ * Unpacks the archive of a profile. Its bytes are not trusted: who drove a browser may have written any file into its
+ * profile, and who can write to the store any archive. So only plain files and folders come out, below the folder, and
+ * no more than the limits say.
  */
 import { constants, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -91,8 +92,9 @@ const writeEntry = async (entry: ReadEntry, target: string): Promise<void> => {
 };
 
 /**
- * Unpacks `archive` into `folder`, an empty folder that nobody else writes to. Files have the mode 0600 and folders 0700. Throws a
- * `ProfileArchiveError` for an archive that breaks a rule, and the error of `archive`; the folder then has a part, and is to be deleted.
+ * Unpacks `archive` into `folder`, an empty folder that nobody else writes to. Files have the mode 0600 and folders
+ * 0700. Throws a `ProfileArchiveError` for an archive that breaks a rule, and the error of `archive`; the folder then
+ * has a part, and is to be deleted.
  */
 export const unpackProfile = async (
   { archive, folder }: { archive: AsyncIterable<Uint8Array>; folder: string },

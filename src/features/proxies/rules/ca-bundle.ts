@@ -17,7 +17,9 @@ const isCertificate = (pem: string): boolean => {
   }
 };
 
-/** Parses every certificate. `certificates`: these alone, without the comments between them. It never quotes the text. */
+/**
+ * Parses every certificate. `certificates`: these alone, without the comments between them. It never quotes the text.
+ */
 export const parseCaBundle = (text: string): CaBundle => {
   if (text.length > maxBundleLength) return refuse(`must not exceed ${maxBundleLength} characters`);
   const blocks = [...text.matchAll(block)];

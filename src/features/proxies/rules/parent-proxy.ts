@@ -7,13 +7,16 @@ import { gatewayFor, type ProxyProvider, unsupportedSettings, usernameFor } from
 /** What a proxy's Secret contains. */
 export type ProxySecret = { password?: Sensitive; caBundle?: string };
 
-/** How browsers connect to the proxy itself: as its spec says, else as the provider's gateway is reached, else by TLS. */
+/**
+ * How browsers connect to the proxy itself: as its spec says, else as the provider's gateway is reached, else by TLS.
+ */
 export const protocolOf = ({ spec }: Pick<WebProxy, "spec">, provider: ProxyProvider): "http" | "https" =>
   spec.protocol ?? gatewayFor(spec, provider)?.protocol ?? "https";
 
 /**
- * A proxy as agents and checks connect to it, with its secrets in plain text: call it right before that. `session`: what a provider
- * keeps one address for; letters and digits of it count, 32 at most. Undefined when the installation can't carry the proxy out.
+ * A proxy as agents and checks connect to it, with its secrets in plain text: call it right before that. `session`:
+ * what a provider keeps one address for; letters and digits of it count, 32 at most. Undefined when the installation
+ * can't carry the proxy out.
  */
 export const parentProxyOf = (
   proxy: WebProxy,

@@ -7,7 +7,8 @@ import type { ProxyAnswer } from "../proxy-wire.ts";
 import { protocolOf } from "./parent-proxy.ts";
 import type { ProxyProvider } from "./proxy-provider.ts";
 
-// What the last check of a proxy found. The API keeps it in an annotation of the proxy; the operator writes it into the status.
+// What the last check of a proxy found. The API keeps it in an annotation of the proxy; the operator writes it into the
+// status.
 
 /** Annotation with a `ProxyCheck` as JSON. */
 export const proxyCheckAnnotation = "browserpool.dev/proxy-check";

@@ -1,6 +1,6 @@
 /**
- * The installation's provider of proxies: for each managed type a gateway, which is told by the username what is wanted. The
- * administrator writes it as a YAML file (docs/proxies.md).
+ * The installation's provider of proxies: for each managed type a gateway, which is told by the username what is
+ * wanted. The administrator writes it as a YAML file (docs/proxies.md).
  */
 import { z } from "zod";
 import { namesLoopback, serverHostProblem } from "../../../platform/addresses/host-pattern.ts";
@@ -11,8 +11,9 @@ import { type ProxySpec, type ProxyType, proxyTypes } from "../proxy.ts";
 import { neededValues, parseTemplate, renderTemplate, type UsernameTemplate, valuesOf } from "./username-template.ts";
 
 /**
- * A city as providers name it in usernames: lower case, without accents, and nothing but letters, digits and `_`. So a city can't add
- * parameters of its own to the username that it becomes a part of. Empty for a name without any such letter.
+ * A city as providers name it in usernames: lower case, without accents, and nothing but letters, digits and `_`. So a
+ * city can't add parameters of its own to the username that it becomes a part of. Empty for a name without any such
+ * letter.
  */
 export const cityAlias = (city: string): string =>
   city
@@ -183,6 +184,8 @@ export const unsupportedSettings = (spec: ProxySpec, provider: ProxyProvider): S
 /** Providers take a session's name as a part of the username, so it has nothing but letters and digits. */
 const sessionName = (session: string): string => session.replace(/[^A-Za-z0-9]/g, "").slice(0, 32);
 
-/** The username for a managed proxy; undefined when the spec lacks what the template needs. An empty template gives "". */
+/**
+ * The username for a managed proxy; undefined when the spec lacks what the template needs. An empty template gives "".
+ */
 export const usernameFor = (spec: ProxySpec, { username }: Gateway, session: string): string | undefined =>
   renderTemplate(username, valuesFor(wantedOf(spec), sessionName(session)));

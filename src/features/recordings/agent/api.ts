@@ -1,5 +1,6 @@
 /**
- * How an agent records the browser of a lease for its holder. An agent calls nobody, so the API reads the video as it grows:
+ * How an agent records the browser of a lease for its holder. An agent calls nobody, so the API reads the video as it
+ * grows:
  *
  *   PUT    /replays/{id}  StartRecording     → 200 RecordingStarted | 409 not_holder | 409 replay_in_progress | 429 | 503 browser_unhealthy
  *   GET    /replays/{id}?session=…&after=N → 200 lines of RecordingLine after that many bytes | 404 when the agent has no such recording
@@ -8,8 +9,8 @@
  *
  *   recording ──DELETE, a bound, the lease's end──► ended ──stored=true, or 10 minutes──► forgotten
  *
- * The lines carry the video in sealed pieces (sealed-bytes.ts), each for its place in it: who listens on the way learns nothing, and
- * another piece in its place is noticed. PUT and DELETE can be repeated.
+ * The lines carry the video in sealed pieces (sealed-bytes.ts), each for its place in it: who listens on the way learns
+ * nothing, and another piece in its place is noticed. PUT and DELETE can be repeated.
  */
 import { z } from "zod";
 import { Fence, maxSessionId } from "../../../core/protocol/agent-api.ts";
@@ -47,7 +48,10 @@ export type RecordingStarted = z.infer<typeof RecordingStarted>;
 export const RecordingEnd = z.enum(["stopped", "too_long", "too_large", "lease_over", "killed"]);
 export type RecordingEnd = z.infer<typeof RecordingEnd>;
 
-/** A piece of the video, or its end. `frames`: pictures in the video; `dropped`: those for which the encoder was too slow. */
+/**
+ * A piece of the video, or its end. `frames`: pictures in the video; `dropped`: those for which the encoder was too
+ * slow.
+ */
 export const RecordingLine = z.union([
   z.object({ piece: z.base64() }),
   z.object({ end: RecordingEnd, frames: z.int().min(0), dropped: z.int().min(0) }),

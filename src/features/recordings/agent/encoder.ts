@@ -5,8 +5,8 @@
  *     │
  *     └─ while ffmpeg has not taken the last picture: dropped
  *
- * A picture is shown from its arrival to that of the next one. The WebM is a live one: its parts have no length that is known only at the end,
- * and no index. So what is in the file can be played, whenever ffmpeg or the agent is killed.
+ * A picture is shown from its arrival to that of the next one. The WebM is a live one: its parts have no length that is
+ * known only at the end, and no index. So what is in the file can be played, whenever ffmpeg or the agent is killed.
  */
 
 import { spawn } from "node:child_process";
@@ -16,8 +16,9 @@ import type { VideoSize } from "../webm/read-cluster.ts";
 import { videoTracks } from "../webm/video-track.ts";
 import type { KeptVideo } from "./kept-video.ts";
 
-// Pictures on their way to the encoder: Matroska (RFC 9559) of JPEGs, each in a cluster of its own with the time at which it came. So the
-// encoder needs no clock, which may be set while it runs, and begins with a picture as soon as it is whole.
+// Pictures on their way to the encoder: Matroska (RFC 9559) of JPEGs, each in a cluster of its own with the time at
+// which it came. So the encoder needs no clock, which may be set while it runs, and begins with a picture as soon as it
+// is whole.
 
 /** What stands before the first picture. Pictures of another size than this may follow. */
 const streamHead = (size: VideoSize): Buffer =>

@@ -1,9 +1,11 @@
 /**
- * The file of a video, as the agent keeps it until the API has stored it. The next holder of the browser must learn nothing of it:
+ * The file of a video, as the agent keeps it until the API has stored it. The next holder of the browser must learn
+ * nothing of it:
  *
- * - It has no name as soon as it is open. No reset of the browser removes it, and nothing is left of it when the agent dies.
- * - It is encrypted with a key that is in the agent's memory alone. Chromium runs as the same user, so its holder can open the agent's
- *   files by `file:///proc/…/fd/…`.
+ * - It has no name as soon as it is open. No reset of the browser removes it, and nothing is left of it when the agent
+ *   dies.
+ * - It is encrypted with a key that is in the agent's memory alone. Chromium runs as the same user, so its holder can
+ *   open the agent's files by `file:///proc/…/fd/…`.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { mkdtemp, open, rm } from "node:fs/promises";
@@ -21,7 +23,10 @@ export type KeptVideo = {
   close(): Promise<void>;
 };
 
-/** AES in counter mode: any place can be read, and nothing is longer than it was. The key is of one file, which grows only. */
+/**
+ * AES in counter mode: any place can be read, and nothing is longer than it was. The key is of one file, which grows
+ * only.
+ */
 const cipher = "aes-256-ctr";
 const blockBytes = 16;
 

@@ -3,8 +3,9 @@
  *
  *   waiting for the first picture ──► recording ──stop, a bound, the encoder's end──► ended
  *
- * The first picture gives the video its size; without one in time it has the given one. A picture lasts until the next one; the last one is
- * encoded again once a second, so that a video that breaks off has its length. What may not be shown is grey.
+ * The first picture gives the video its size; without one in time it has the given one. A picture lasts until the next
+ * one; the last one is encoded again once a second, so that a video that breaks off has its length. What may not be
+ * shown is grey.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { mostRecordingBytes, type RecordingEnd, type StartRecording } from "./api.ts";
@@ -12,10 +13,11 @@ import { type Encoder, type EncoderOptions, startEncoder, type VideoEnd, videoSi
 import { type FrontDeps, type Seen, watchFront } from "./watch-front.ts";
 
 /**
- * A grey JPEG, which stands for a page that may not be shown. The encoder fits it into the video and fills the rest with the same grey.
+ * A grey JPEG, which stands for a page that may not be shown. The encoder fits it into the video and fills the rest
+ * with the same grey.
  *
- * 16 x 16 pixels, YCbCr with halved colours as Chromium's pictures: one block of each kind with no coefficient but zeros, which is the
- * middle grey. Each Huffman table has one code, of one bit.
+ * 16 x 16 pixels, YCbCr with halved colours as Chromium's pictures: one block of each kind with no coefficient but
+ * zeros, which is the middle grey. Each Huffman table has one code, of one bit.
  */
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.replace(/\s/g, ""), "hex");
 
@@ -116,7 +118,10 @@ const feed = (
 const endOf = (video: VideoEnd, asked: RecordingEnd | undefined): RecordingEnd =>
   video === "stopped" ? (asked ?? "stopped") : video;
 
-/** Begins. `file`: as of `EncoderOptions`. `over`: aborted when the lease is over; nothing of the browser is seen from then on. */
+/**
+ * Begins. `file`: as of `EncoderOptions`. `over`: aborted when the lease is over; nothing of the browser is seen from
+ * then on.
+ */
 export const startRecording = async (
   { framerate, seconds, max_bytes }: Pick<StartRecording, "framerate" | "seconds" | "max_bytes">,
   { file, over }: Pick<EncoderOptions, "file"> & { over: AbortSignal },

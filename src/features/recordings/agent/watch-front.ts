@@ -1,6 +1,6 @@
 /**
- * What a recording sees of the browser: the pictures of the tab in front (agent/shown-tab.ts), over a connection of its own. A new Chromium
- * for the same holder has another place: then it connects again.
+ * What a recording sees of the browser: the pictures of the tab in front (agent/shown-tab.ts), over a connection of its
+ * own. A new Chromium for the same holder has another place: then it connects again.
  *
  *   connecting ──► watching ──the browser closes the connection──► connecting …
  */

@@ -4,7 +4,10 @@ import { type ElementHead, ids, NotWebm, readHead } from "./ebml.ts";
 /** Pixels. */
 export type VideoSize = { width: number; height: number };
 
-/** Times of the first and last picture, ms. `isKey`: a player can begin with it; then `size` is that of its pictures, if they are VP8. */
+/**
+ * Times of the first and last picture, ms. `isKey`: a player can begin with it; then `size` is that of its pictures, if
+ * they are VP8.
+ */
 type ClusterContent = { startMs: number; lastMs: number; isKey: boolean; size: VideoSize | undefined };
 
 /** What may follow a cluster without a size. */
@@ -22,8 +25,8 @@ const endWithoutSize = (bytes: Buffer, start: number): number | undefined => {
 };
 
 /**
- * The end of a cluster; undefined when it is not there yet. One without a size ends where the next one begins, or with the file
- * (`isEnd`).
+ * The end of a cluster; undefined when it is not there yet. One without a size ends where the next one begins, or with
+ * the file (`isEnd`).
  */
 const endOfCluster = (bytes: Buffer, { start, size }: ElementHead, isEnd: boolean): number | undefined => {
   if (size === undefined) return endWithoutSize(bytes, start) ?? (isEnd ? bytes.length : undefined);
@@ -83,8 +86,8 @@ const readCluster = (bytes: Buffer, start: number, end: number): ClusterContent 
   return { startMs: timeOf(first), lastMs: timeOf(blocks.at(-1)), isKey, size };
 };
 
-// Cuts a WebM file that is still being written into its clusters: a cluster is the least that can be played. What comes before the first
-// one is passed over.
+// Cuts a WebM file that is still being written into its clusters: a cluster is the least that can be played. What comes
+// before the first one is passed over.
 //
 //   add(bytes) ──► bytes wait until a cluster is whole ──► Cluster
 
@@ -94,7 +97,10 @@ export type Cluster = ClusterContent & { bytes: Buffer };
 type ClusterReader = {
   /** The clusters that are whole with these bytes. Throws `NotWebm`. */
   add(bytes: Uint8Array): Cluster[];
-  /** The cluster at the end of the file, which may have no length of its own; undefined when there is none or it is not whole. */
+  /**
+   * The cluster at the end of the file, which may have no length of its own; undefined when there is none or it is not
+   * whole.
+   */
   end(): Cluster | undefined;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The beginning of a WebM file of VP8 whose clusters are known: with its length, and an index. So a player can show how long it is and
- * go to any place of it, which it can't in the file as it was written.
+ * The beginning of a WebM file of VP8 whose clusters are known: with its length, and an index. So a player can show how
+ * long it is and go to any place of it, which it can't in the file as it was written.
  */
 import { element, float, headOf, ids, text, whole } from "./ebml.ts";
 import { videoTracks } from "./video-track.ts";

@@ -1,6 +1,7 @@
 /**
- * Finds a session's first navigation to a public URL among the events of all pages, and says whether it is one to judge: a plain GET by
- * the browser as it was made, over the network. Whatever its holder has added (cookies, a login, another user agent) makes it none.
+ * Finds a session's first navigation to a public URL among the events of all pages, and says whether it is one to
+ * judge: a plain GET by the browser as it was made, over the network. Whatever its holder has added (cookies, a login,
+ * another user agent) makes it none.
  */
 import { z } from "zod";
 import type { CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
@@ -37,7 +38,9 @@ type FirstNavigationOptions = { ignored: readonly string[]; userAgent: string };
 type FirstNavigationFinder = {
   /** Tells of a page whose events come from now on. */
   addPage(page: string, frame: string): void;
-  /** Takes the next event. Returns the navigation that it begins; `missed`: one had begun before its page was watched. */
+  /**
+   * Takes the next event. Returns the navigation that it begins; `missed`: one had begun before its page was watched.
+   */
   take(event: CdpEvent): FirstNavigation | "missed" | undefined;
 };
 
@@ -54,7 +57,10 @@ export const createFirstNavigationFinder = ({ ignored, userAgent }: FirstNavigat
   const frames = new Map<string, string>();
   /** Pages that have asked for a document. */
   const asking = new Set<string>();
-  /** As they were sent first: what is sent after a redirect has the site's own cookies. They may come before their request. */
+  /**
+   * As they were sent first: what is sent after a redirect has the site's own cookies. They may come before their
+   * request.
+   */
   const sent = new Map<string, Headers>();
   let found: string | undefined;
 

@@ -1,11 +1,12 @@
 /**
- * Follows one navigation to its end, as a visit of the registry does (registry/visit), and judges what the page shows. It only looks: it
- * runs no script in the page's own world, and turns on nothing that makes pages slower.
+ * Follows one navigation to its end, as a visit of the registry does (registry/visit), and judges what the page shows.
+ * It only looks: it runs no script in the page's own world, and turns on nothing that makes pages slower.
  *
  *   document ──loaded──► read ──quiet──► read ──may lead on──► wait ──► read
  *                          └────────────────┴──────────────────────────┴──► the last one that counts is the verdict
  *
- * Where the page itself leads on is followed. A holder who leaves the page or ends the session leaves the verdict as it is.
+ * Where the page itself leads on is followed. A holder who leaves the page or ends the session leaves the verdict as it
+ * is.
  */
 
 import { z } from "zod";
@@ -26,7 +27,8 @@ export const enableEvents = (cdp: Pick<CdpConnection, "send">, sessionId: string
   tell(cdp.send("Network.enable", noBodies, { sessionId }));
 };
 
-// The events of a navigation: what they tell of its page, which of the navigations after it are the page's own, and when its holder leaves.
+// The events of a navigation: what they tell of its page, which of the navigations after it are the page's own, and
+// when its holder leaves.
 
 /** Most navigations by the page itself. */
 const maxLed = 20;
@@ -147,7 +149,10 @@ type FollowDeps = Pick<WatchNavigationDeps, "isPublic"> &
 
 type Looked = { judged: Judged; leads: boolean };
 
-/** `take`: to be called with every event, the one that began the navigation first. `over`: resolves when there is nothing more to wait for. */
+/**
+ * `take`: to be called with every event, the one that began the navigation first. `over`: resolves when there is
+ * nothing more to wait for.
+ */
 export type FollowedNavigation = { take(event: CdpEvent): void; over: Promise<void> };
 
 /** A verdict that holds if the holder leaves now: a check may still let the browser in. */

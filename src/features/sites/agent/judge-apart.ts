@@ -1,6 +1,6 @@
 /**
- * The registry's judge in a thread of its own. To read its rules takes 0.12 s and 16 MB: in the agent's own thread the holder's bytes would
- * wait for that, and the memory would stay.
+ * The registry's judge in a thread of its own. To read its rules takes 0.12 s and 16 MB: in the agent's own thread the
+ * holder's bytes would wait for that, and the memory would stay.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";

@@ -1,6 +1,7 @@
 /**
- * Watches the first navigation of a session whose holder allows it, over a connection of its own to Chromium, and keeps its verdict. All
- * else that it sees of the page is dropped at once. The connection is closed when the verdict is there.
+ * Watches the first navigation of a session whose holder allows it, over a connection of its own to Chromium, and keeps
+ * its verdict. All else that it sees of the page is dropped at once. The connection is closed when the verdict is
+ * there.
  */
 import { z } from "zod";
 import { connectDevTools, type DevToolsPlace } from "../../../core/agent/connect-dev-tools.ts";
@@ -22,9 +23,10 @@ const Attached = z.object({
 type SessionSeen = { target: string; verdict: Verdict };
 
 /**
- * `ignored`: URLs of start pages. `isProxied`: sites are reached by a proxy, so nobody here knows their addresses. `addressOf`: the address
- * at which a browser behind a wall reached a host; left out, Chromium itself says it.
- * `exampleAddress`: for tests, an address that counts as public. `note`: called with each outcome that takes the place of the one before.
+ * `ignored`: URLs of start pages. `isProxied`: sites are reached by a proxy, so nobody here knows their addresses.
+ * `addressOf`: the address at which a browser behind a wall reached a host; left out, Chromium itself says it.
+ * `exampleAddress`: for tests, an address that counts as public. `note`: called with each outcome that takes the place
+ * of the one before.
  */
 type ObserveOptions = {
   place: DevToolsPlace;
@@ -46,7 +48,9 @@ const watchPages = async (cdp: CdpConnection): Promise<void> =>
     filter: [{ type: "page" }, { exclude: true }],
   }));
 
-/** Resolves when there is nothing more to see; `signal`: the session has ended. Rejects when Chromium can't be watched. */
+/**
+ * Resolves when there is nothing more to see; `signal`: the session has ended. Rejects when Chromium can't be watched.
+ */
 export const followSessionOutcome = async (
   { place, ignored, isProxied, addressOf, exampleAddress, note }: ObserveOptions,
   signal: AbortSignal,

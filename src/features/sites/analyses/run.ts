@@ -1,6 +1,6 @@
 /**
- * Works an analysis off. Its status is its memory: each trial is written there before the next begins, so another operator goes on where
- * this one stopped.
+ * Works an analysis off. Its status is its memory: each trial is written there before the next begins, so another
+ * operator goes on where this one stopped.
  *
  *   begin ──► plan ──next trial──► try ──► write it into the status ──► plan …
  *               └──decided──► add the run to the evidence, once by its id ──► write the outcome

@@ -1,6 +1,6 @@
 /**
- * The kind SiteAnalysis: the order to find out which configurations reach a target, and what came of each trial. There is one for a
- * target; another run of it is another number in its spec.
+ * The kind SiteAnalysis: the order to find out which configurations reach a target, and what came of each trial. There
+ * is one for a target; another run of it is another number in its spec.
  *
  *   Pending ──the operator begins──► Running ──a configuration works, or none is left──► Succeeded
  *                                       └──it can't be carried out──► Failed

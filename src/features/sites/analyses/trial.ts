@@ -1,10 +1,11 @@
 /**
- * One trial: a fresh browser in the namespace set aside for it, one visit, the verdict. The browser is an on-demand browser like any
- * other: its loop starts it, gives it its setup, and takes it for its session when no caller does.
+ * One trial: a fresh browser in the namespace set aside for it, one visit, the verdict. The browser is an on-demand
+ * browser like any other: its loop starts it, gives it its setup, and takes it for its session when no caller does.
  *
  *   create Browser ──► its session is active ──► visit over CDP ──► judge ──► delete Browser
  *
- * Whatever the site or the browser does is a verdict; only what the cluster refuses throws, and the trial is made again.
+ * Whatever the site or the browser does is a verdict; only what the cluster refuses throws, and the trial is made
+ * again.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

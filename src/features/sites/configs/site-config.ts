@@ -1,4 +1,6 @@
-/** The kind SiteConfig: what a platform team knows of how browsers reach one site (the LOOKUP rules). It has no secrets. */
+/**
+ * The kind SiteConfig: what a platform team knows of how browsers reach one site (the LOOKUP rules). It has no secrets.
+ */
 import { z } from "zod";
 import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
 import { apiGroup, type ClusterKind, type ClusterResource, validations } from "../../../platform/kinds/kind.ts";

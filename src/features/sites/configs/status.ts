@@ -40,7 +40,10 @@ const readyDraft = ({ spec }: SiteConfig, rules: EligibleRules): Draft => {
   };
 };
 
-/** The status of a SiteConfig, pure. `holder`: the oldest one with its scope and target. Ready: whether this object alone recommends. */
+/**
+ * The status of a SiteConfig, pure. `holder`: the oldest one with its scope and target. Ready: whether this object
+ * alone recommends.
+ */
 export const siteConfigStatus = (
   config: SiteConfig,
   { holder, rules, nowMs }: { holder: SiteConfig; rules: EligibleRules; nowMs: number },

@@ -1,4 +1,7 @@
-/** What came of a visit: whether it reached the site, why, and what the next visitor should know (LOOKUP-51 to LOOKUP-54). Pure. */
+/**
+ * What came of a visit: whether it reached the site, why, and what the next visitor should know (LOOKUP-51 to
+ * LOOKUP-54). Pure.
+ */
 
 import type { Verdict } from "../analyses/site-analysis.ts";
 import { type Target, targetOf } from "../rules/target.ts";
@@ -6,7 +9,10 @@ import { maxSeenText, type Visit } from "../visit/visit.ts";
 import { compilePattern, fold } from "./pattern.ts";
 import type { Condition, JudgeRules, Patterns, Rule } from "./rules.ts";
 
-/** `rule`: the name of the rule that decided; undefined where none did. `notes`: names, of all rules that hold, each once. */
+/**
+ * `rule`: the name of the rule that decided; undefined where none did. `notes`: names, of all rules that hold, each
+ * once.
+ */
 export type Judgement = { verdict: Verdict; reason: string; rule: string | undefined; notes: string[] };
 
 /** The judgement where no rule decides. */
@@ -132,8 +138,8 @@ const compileRule = ({ any, unless = [] }: Rule): Test => {
 };
 
 /**
- * The judge for these rules, in their order: the first that holds and has a verdict decides. Patterns are compiled once. Judging takes
- * time in proportion to the patterns times the text, whatever a page contains (pattern.ts).
+ * The judge for these rules, in their order: the first that holds and has a verdict decides. Patterns are compiled
+ * once. Judging takes time in proportion to the patterns times the text, whatever a page contains (pattern.ts).
  */
 export const createJudge = ({ rules }: JudgeRules): ((visit: Visit, target: Target) => Judgement) => {
   const compiled = rules.map((rule) => ({ rule, holds: compileRule(rule) }));

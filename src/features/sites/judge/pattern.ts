@@ -1,11 +1,13 @@
 /**
- * Patterns of the judge's rules: plain text in which `*` stands for any text, `^` at the beginning for the start of what is looked at
- * and `$` at the end for its end. Capitals, the kind of blanks and the kind of quotation marks do not matter.
+ * Patterns of the judge's rules: plain text in which `*` stands for any text, `^` at the beginning for the start of
+ * what is looked at and `$` at the end for its end. Capitals, the kind of blanks and the kind of quotation marks do not
+ * matter.
  *
- * They are no regular expressions: rules are tried on the event loop, on 64 KiB that a hostile page chooses. Even without nested
- * quantifiers `a*b` takes quadratic time on 64 KiB of `a`, and `a*a*b` minutes, so that refusing the known bad forms of an
- * administrator's patterns would not be enough, and no engine without backtracking is at hand. Here each piece between two `*` is
- * looked for once, from the end of the piece before it: the time is linear in the text, whatever pattern and text are.
+ * They are no regular expressions: rules are tried on the event loop, on 64 KiB that a hostile page chooses. Even
+ * without nested quantifiers `a*b` takes quadratic time on 64 KiB of `a`, and `a*a*b` minutes, so that refusing the
+ * known bad forms of an administrator's patterns would not be enough, and no engine without backtracking is at hand.
+ * Here each piece between two `*` is looked for once, from the end of the piece before it: the time is linear in the
+ * text, whatever pattern and text are.
  */
 
 /** The most characters of a pattern. */

@@ -11,8 +11,8 @@ export const builtInRules = readFileSync(new URL("rules.yaml", import.meta.url),
 const maxFileLength = 131_072;
 
 /**
- * The most patterns of one file, twice those of the built-in one. Each is looked for on the event loop. The worst page and patterns
- * that were tried took 0.4 ms for each pattern, ordinary ones 0.02 ms.
+ * The most patterns of one file, twice those of the built-in one. Each is looked for on the event loop. The worst page
+ * and patterns that were tried took 0.4 ms for each pattern, ordinary ones 0.02 ms.
  */
 const maxPatterns = 1000;
 
@@ -89,8 +89,8 @@ const checkDescriptions = (own: RulesFile, builtIn: RulesFile): void => {
 };
 
 /**
- * The rules of both texts; `own` is an administrator's file, whose rules come first. Throws an Error that names file, rule and field of
- * each problem, the first five.
+ * The rules of both texts; `own` is an administrator's file, whose rules come first. Throws an Error that names file,
+ * rule and field of each problem, the first five.
  */
 export const readJudgeRules = (texts: { builtIn: string; own?: string | undefined }): JudgeRules => {
   const builtIn = readFile(texts.builtIn, "built-in rules");

@@ -72,7 +72,7 @@ export const RulesFile = z.strictObject({
 export type RulesFile = z.infer<typeof RulesFile>;
 
 /**
- * The rules of a judge. `versions`: of the files that they are from, so that a trial can say what judged it; `own` is the
- * administrator's.
+ * The rules of a judge. `versions`: of the files that they are from, so that a trial can say what judged it; `own` is
+ * the administrator's.
  */
 export type JudgeRules = Omit<RulesFile, "version"> & { versions: { builtIn: number; own: number | undefined } };

@@ -76,7 +76,8 @@ export const createCollector = (deps: CollectDeps): Collector => {
     const of = new Map(group.map((one) => [one.session, one]));
     let counted = new Map<string, SessionRun>();
     const begin = (): MayCount => {
-      // A try may have written although no answer came. What it counted stays, but for sessions that this try is asked about again.
+      // A try may have written although no answer came. What it counted stays, but for sessions that this try is asked
+      // about again.
       const mine = new Map(counted);
       const asked = new Set<SessionRun>();
       counted = mine;

@@ -1,6 +1,6 @@
 /**
- * `GET /registry`: what the config registry knows, for people. It needs no key, so it is on the ops port only, or where the API listens on
- * loopback. It shows what every project may look up anyway, and screenshots of public pages.
+ * `GET /registry`: what the config registry knows, for people. It needs no key, so it is on the ops port only, or where
+ * the API listens on loopback. It shows what every project may look up anyway, and screenshots of public pages.
  */
 
 import type { Express, Request, Response } from "express";

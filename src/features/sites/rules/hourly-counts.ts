@@ -1,6 +1,6 @@
 /**
- * Which projects have counted for what in the last hour (LOOKUP-87). A project could else outvote all others by the number of its
- * sessions. Pure but for its own memory; the caller passes the time in.
+ * Which projects have counted for what in the last hour (LOOKUP-87). A project could else outvote all others by the
+ * number of its sessions. Pure but for its own memory; the caller passes the time in.
  */
 
 const hourMs = 3_600_000;

@@ -1,4 +1,7 @@
-/** Whether this installation can carry a configuration out: what a lookup recommends, `POST /proxies` and `POST /browsers` accept. */
+/**
+ * Whether this installation can carry a configuration out: what a lookup recommends, `POST /proxies` and `POST
+ * /browsers` accept.
+ */
 
 import { type BrowserFeature, featureProblems } from "../../../core/model/settings/browser-features.ts";
 import type { ProxySpec } from "../../proxies/proxy.ts";

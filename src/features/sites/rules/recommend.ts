@@ -1,10 +1,13 @@
 /**
- * The answer of a lookup: which known configuration is recommended for a target, and which others work (LOOKUP-17 to LOOKUP-25).
+ * The answer of a lookup: which known configuration is recommended for a target, and which others work (LOOKUP-17 to
+ * LOOKUP-25).
  *
  *   exact ──none eligible──► host ──none eligible──► domain ──none eligible──► null
  *     └───────────one eligible───────┴──────────────────┴──► recommended, the others of that scope behind it
  *
- * What the installation can't carry out counts for nothing. What a page's own trials refused is not recommended for it, whatever its host and domain know. Where the caller's countries leave out all that is eligible, in every scope, the answer is `proxy_restricted`.
+ * What the installation can't carry out counts for nothing. What a page's own trials refused is not recommended for it,
+ * whatever its host and domain know. Where the caller's countries leave out all that is eligible, in every scope, the
+ * answer is `proxy_restricted`.
  */
 
 import type { ProxyType } from "../../proxies/proxy.ts";
@@ -13,8 +16,8 @@ import { judged, recipeKey, successRate } from "./site.ts";
 import type { Target } from "./target.ts";
 
 /**
- * A configuration with all that is known of it. `decisive`: the counts that make it eligible or not (session-evidence.ts). `isTried`: whether
- * trials of an analysis were judged.
+ * A configuration with all that is known of it. `decisive`: the counts that make it eligible or not
+ * (session-evidence.ts). `isTried`: whether trials of an analysis were judged.
  */
 export type Known = {
   recipe: Recipe;
@@ -29,7 +32,10 @@ export type Site = { known: readonly Known[]; guidance: string | undefined };
 /** What a configuration needs to be recommended (LOOKUP-19). */
 export type EligibleRules = { minTrials: number; minRate: number };
 
-/** `countries`: of managed proxies; undefined: any. `isPossible`: whether the installation can carry a configuration out; left out: all. */
+/**
+ * `countries`: of managed proxies; undefined: any. `isPossible`: whether the installation can carry a configuration
+ * out; left out: all.
+ */
 export type RecommendRules = EligibleRules & {
   countries: readonly string[] | undefined;
   isPossible?: (recipe: Recipe) => boolean;
@@ -38,7 +44,9 @@ export type RecommendRules = EligibleRules & {
 /** `matched`: the value under which it is known. */
 export type Working = Omit<Known, "decisive" | "isTried"> & { scope: SiteScope; matched: string };
 
-/** `working`: the recommended one first. `restricted`: the countries of what only `countries` leaves out; else empty. */
+/**
+ * `working`: the recommended one first. `restricted`: the countries of what only `countries` leaves out; else empty.
+ */
 export type Outcome = { working: Working[]; restricted: string[]; guidance: string | undefined };
 
 /** Cheaper before dearer. */

@@ -34,7 +34,10 @@ export const evidenceAnswer = (evidence: Evidence): RecommendationAnswer["eviden
   ...(evidence.lastSupportedAt !== undefined && { last_supported_at: evidence.lastSupportedAt }),
 });
 
-/** The settings of a recipe for `POST /browsers` (LOOKUP-29). Written out: the general conversion takes longer than the rest of a lookup. */
+/**
+ * The settings of a recipe for `POST /browsers` (LOOKUP-29). Written out: the general conversion takes longer than the
+ * rest of a lookup.
+ */
 export const browserRecord = ({
   stealth,
   headless,

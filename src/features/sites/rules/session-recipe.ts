@@ -5,12 +5,16 @@ import type { ProxySpec } from "../../proxies/proxy.ts";
 import { managedProxyTypes, type Recipe } from "../site-recipe.ts";
 import { spelledOut } from "./site.ts";
 
-/** The settings of which a recipe says nothing and a site may notice, with the value that a session must have of each. */
+/**
+ * The settings of which a recipe says nothing and a site may notice, with the value that a session must have of each.
+ */
 const only = Object.entries(settingTable).flatMap(([key, { recipe }]) =>
   typeof recipe === "object" ? [[key as keyof PoolLikeSpec, recipe.only] as const] : [],
 );
 
-/** The recipe of a managed proxy; undefined for one that nobody else can have, or that takes only some of the traffic. */
+/**
+ * The recipe of a managed proxy; undefined for one that nobody else can have, or that takes only some of the traffic.
+ */
 const proxyRecipeOf = ({ name: _, custom: __, type, ...proxy }: ProxySpec): Recipe["proxy"] | undefined => {
   const managed = managedProxyTypes.find((one) => one === type);
   return managed && !proxy.bypassHosts?.length ? { ...proxy, type: managed } : undefined;
@@ -23,8 +27,8 @@ const viewportOf = ({ viewport, gpu = false }: PoolLikeSpec): Recipe["browser"][
 };
 
 /**
- * The configuration of a browser as the config registry knows it; undefined when its settings are more than a lookup recommends
- * (LOOKUP-84). `proxy`: the one that the spec refers to; undefined when it is not there.
+ * The configuration of a browser as the config registry knows it; undefined when its settings are more than a lookup
+ * recommends (LOOKUP-84). `proxy`: the one that the spec refers to; undefined when it is not there.
  */
 export const sessionRecipe = (spec: PoolLikeSpec, proxy: ProxySpec | undefined): Recipe | undefined => {
   const { stealth, headless, gpu = false, proxyId } = spec;

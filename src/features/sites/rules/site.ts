@@ -1,7 +1,7 @@
 /**
- * What the registry knows of one site, and how knowledge is added up. Counts are kept for each origin (an installation) and source
- * (trials, sessions, YAML) apart and only rise there. So knowledge that comes twice, by whatever way, counts once: of two counts of
- * one origin and source the larger one holds.
+ * What the registry knows of one site, and how knowledge is added up. Counts are kept for each origin (an installation)
+ * and source (trials, sessions, YAML) apart and only rise there. So knowledge that comes twice, by whatever way, counts
+ * once: of two counts of one origin and source the larger one holds.
  */
 
 import { stableHash } from "../../../platform/rules/stable-hash.ts";
@@ -76,8 +76,8 @@ export const recentRuns = (evidence: readonly SourcedEvidence[]): RecentRun[] =>
   evidence.flatMap(({ recent = [] }) => recent).sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 
 /**
- * All evidence of one configuration; undefined of none. Counts of different origins add up. What people give is one statement, which several
- * clusters may repeat: of those the one with the most judged trials counts.
+ * All evidence of one configuration; undefined of none. Counts of different origins add up. What people give is one
+ * statement, which several clusters may repeat: of those the one with the most judged trials counts.
  */
 export const totalOf = (evidence: readonly SourcedEvidence[]): Evidence | undefined => {
   const given = evidence.filter(({ source }) => source === "given").sort((a, b) => judged(b) - judged(a));
@@ -158,7 +158,10 @@ const joinSites = (
   });
 };
 
-/** Two copies of what is known of one site. The same again changes nothing, in any order; `b` has the guidance, if it has any. */
+/**
+ * Two copies of what is known of one site. The same again changes nothing, in any order; `b` has the guidance, if it
+ * has any.
+ */
 export const mergeSites = (a: SiteLine, b: SiteLine): SiteLine =>
   joinSites(a, b, (x, y) => ({ ...x, ...combined(x, y, Math.max), ...recentOf(x, y) }));
 

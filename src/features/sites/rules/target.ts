@@ -1,6 +1,7 @@
 /**
- * The target of a lookup: a public URL in one form, so that every spelling of it finds the same knowledge (LOOKUP-10 to LOOKUP-16).
- * WHATWG's URL parser does what browsers do: lower case, IDNA, other notations of IPv4 addresses, dots in paths, default ports.
+ * The target of a lookup: a public URL in one form, so that every spelling of it finds the same knowledge (LOOKUP-10 to
+ * LOOKUP-16). WHATWG's URL parser does what browsers do: lower case, IDNA, other notations of IPv4 addresses, dots in
+ * paths, default ports.
  */
 import { getDomain } from "tldts";
 import { hasSoundLabels } from "../../../platform/addresses/host-pattern.ts";
@@ -15,8 +16,8 @@ export type Target = { normalized: string; host: string; domain: string };
 const unreserved = /^[A-Za-z0-9._~-]$/;
 
 /**
- * A path in the one form that all spellings of it have (RFC 3986, 6.2.2): without codes of unreserved characters, other codes in capitals.
- * The URL parser leaves both as they are, and two characters that no URL may have.
+ * A path in the one form that all spellings of it have (RFC 3986, 6.2.2): without codes of unreserved characters, other
+ * codes in capitals. The URL parser leaves both as they are, and two characters that no URL may have.
  */
 const normalPath = (path: string): string =>
   path
@@ -35,7 +36,9 @@ const reservedName = /(?:^|\.)(localhost|local|internal|test|invalid|onion|alt|h
 const label = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
 const dnsName = new RegExp(`^${label}(?:\\.${label})*$`);
 
-/** URLs write IPv4 addresses with dots and IPv6 addresses in brackets, and have no name whose last label is a number. */
+/**
+ * URLs write IPv4 addresses with dots and IPv6 addresses in brackets, and have no name whose last label is a number.
+ */
 const endOfAddress = /[\d\]]$/;
 
 /** The host is a name of DNS by now: nothing needs to be found or checked in it. */

@@ -1,5 +1,6 @@
 /**
- * Which trial comes next in an analysis, and what came of it. Pure: the trials so far decide, so an analysis goes on where it was.
+ * Which trial comes next in an analysis, and what came of it. Pure: the trials so far decide, so an analysis goes on
+ * where it was.
  *
  *   candidates, cheapest first ──► of each as many trials as it takes to decide:
  *
@@ -25,7 +26,10 @@ const viewport = { width: 1920, height: 1080 };
 /** Judged trials of one configuration beyond those that are needed: one bad moment of a site need not decide. */
 const spareTrials = 2;
 
-/** Trials that say nothing before a configuration is given up: of one that reached the site already, of others, and of one like that. */
+/**
+ * Trials that say nothing before a configuration is given up: of one that reached the site already, of others, and of
+ * one like that.
+ */
 const patience = { reached: 4, unknown: 2, again: 1 };
 
 /** The configurations that are tried, in their order. */
@@ -125,8 +129,8 @@ export const runResults = (trials: readonly Trial[], rules: EligibleRules): RunR
   });
 
 /**
- * What trials saw that others should know, as a Markdown list; undefined when nothing was seen. `sentences`: by note. What the pages say is
- * not in it.
+ * What trials saw that others should know, as a Markdown list; undefined when nothing was seen. `sentences`: by note.
+ * What the pages say is not in it.
  */
 export const guidanceOf = (
   trials: readonly Trial[],

@@ -61,7 +61,10 @@ const groupsOf = (file: string): Map<string, RobotsRule[]> => {
   return groups;
 };
 
-/** The rules of a file for the robot of this name: those of all groups that name it, or else those of the groups for `*`. */
+/**
+ * The rules of a file for the robot of this name: those of all groups that name it, or else those of the groups for
+ * `*`.
+ */
 export const rulesFor = (file: string, agent: string): RobotsRule[] => {
   const groups = groupsOf(file);
   return groups.get(agentOf(agent)) ?? groups.get("*") ?? [];
@@ -83,7 +86,10 @@ const matches = (pattern: string, path: string): boolean => {
   return last === undefined || (path.endsWith(last) && path.length - last.length >= at);
 };
 
-/** Whether these rules let a robot visit this URL: the longest one that matches says so, of two as long the one that allows. */
+/**
+ * Whether these rules let a robot visit this URL: the longest one that matches says so, of two as long the one that
+ * allows.
+ */
 export const isAllowed = (rules: readonly RobotsRule[], url: string): boolean => {
   const { pathname, search } = new URL(url);
   const path = normalized(pathname + search);
@@ -140,8 +146,9 @@ const readBody = async (page: CDPSession, requestId: string): Promise<string> =>
 };
 
 /**
- * Asks the site's robots.txt, by the browser itself, so that it takes the same way as the visit. Resolves with why there must be no visit:
- * the file says so, or the site fails to answer what it says; undefined when the visit may be. A site that has no file allows all.
+ * Asks the site's robots.txt, by the browser itself, so that it takes the same way as the visit. Resolves with why
+ * there must be no visit: the file says so, or the site fails to answer what it says; undefined when the visit may be.
+ * A site that has no file allows all.
  */
 export const askRobots = async ({ page }: BrowserPage, url: string, agent: string): Promise<Visit["error"]> => {
   await page.send("Fetch.enable", { patterns: beforeBodies });

@@ -1,6 +1,7 @@
 /**
- * Puppeteer's connection to a browser, without its pages: one session of one page, in which we enable what a visit needs. Puppeteer's own
- * pages enable the domain `Runtime`, which sites can measure, and put worlds into each document (docs/adr/0037-visiting-pages.md).
+ * Puppeteer's connection to a browser, without its pages: one session of one page, in which we enable what a visit
+ * needs. Puppeteer's own pages enable the domain `Runtime`, which sites can measure, and put worlds into each document
+ * (docs/adr/0037-visiting-pages.md).
  */
 import type { CDPEvents, CDPSession, Connection, Protocol } from "puppeteer-core";
 import type { CdpAddress } from "../../../platform/cdp/cdp-socket.ts";
@@ -38,7 +39,9 @@ export type BrowserPage = {
   page: CDPSession;
   /** The id of the page's target, and of its main frame. */
   id: string;
-  /** Resolves when the connection is closed, by whichever side, with whether more came over it than a visit may cause. */
+  /**
+   * Resolves when the connection is closed, by whichever side, with whether more came over it than a visit may cause.
+   */
   closed: Promise<{ isOverBounds: boolean }>;
   /** Closes the page and the connection. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -65,8 +68,8 @@ const choosePage = async (browser: Connection): Promise<string> => {
 };
 
 /**
- * Connects to a browser and to its page. `maxBytes`: of all messages. Rejects when that fails, and when `over` is aborted before. From the
- * moment that `cut` is aborted, also later, the connection is cut.
+ * Connects to a browser and to its page. `maxBytes`: of all messages. Rejects when that fails, and when `over` is
+ * aborted before. From the moment that `cut` is aborted, also later, the connection is cut.
  */
 export const connectBrowser = async (
   address: CdpAddress,

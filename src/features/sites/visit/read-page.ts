@@ -9,8 +9,8 @@ const Read = z.object({
 });
 
 /**
- * Runs in a world of its own, in which the page's scripts have changed nothing and names of elements (`<img name=title>`) hide no member of
- * `document`. Texts are cut before they leave the page.
+ * Runs in a world of its own, in which the page's scripts have changed nothing and names of elements (`<img
+ * name=title>`) hide no member of `document`. Texts are cut before they leave the page.
  */
 const script = `(() => {
   const read = (most, text) => {
@@ -27,7 +27,9 @@ const script = `(() => {
   };
 })()`;
 
-/** What a page shows. Rejects when its document goes meanwhile; does not settle while the page's main thread is busy. */
+/**
+ * What a page shows. Rejects when its document goes meanwhile; does not settle while the page's main thread is busy.
+ */
 export const readPage = async (
   page: PageCommands,
   frameId: string,

@@ -1,4 +1,7 @@
-/** Keeps a site from doing what a visit does not want: windows, dialogs, downloads, more bytes than its limit, and very many frames. */
+/**
+ * Keeps a site from doing what a visit does not want: windows, dialogs, downloads, more bytes than its limit, and very
+ * many frames.
+ */
 
 import type { CDPSession } from "puppeteer-core";
 import type { BrowserPage } from "./connect-browser.ts";
@@ -6,12 +9,16 @@ import { maxChildren, maxSeenText, maxWindows, type Visit, type VisitError } fro
 import { noteFrame, type PageWatch } from "./watch-page.ts";
 
 /**
- * What a document needs to lead on without a click: a script, also one in an attribute or of a style sheet of XML, a `meta` that
- * refreshes, or a frame, which may navigate the window around it. Plain text: what is found too much costs a few seconds only.
+ * What a document needs to lead on without a click: a script, also one in an attribute or of a style sheet of XML, a
+ * `meta` that refreshes, or a frame, which may navigate the window around it. Plain text: what is found too much costs
+ * a few seconds only.
  */
 const means = /script|http-equiv|frame|<object|<embed|xml-stylesheet|\bon[a-z]{3,30}\s{0,9}=/i;
 
-/** Whether a document may lead on by itself. `source`: as the site sent it, since a script can take itself out of the page. */
+/**
+ * Whether a document may lead on by itself. `source`: as the site sent it, since a script can take itself out of the
+ * page.
+ */
 export const canNavigateItself = (source: string): boolean => means.test(source);
 
 /** An answer with less text than this, characters, may be one that leads on by itself. */
@@ -27,15 +34,18 @@ export type Guard = { bytes: number; windows: number };
 /** A command whose answer nobody needs: what it is for may be gone. */
 const tell = (answer: Promise<unknown>): void => void answer.catch(() => undefined);
 
-/** What the browser keeps of bodies for DevTools, bytes: of one enough for a page that refuses, of all a few such. Frames and workers keep none. */
+/**
+ * What the browser keeps of bodies for DevTools, bytes: of one enough for a page that refuses, of all a few such.
+ * Frames and workers keep none.
+ */
 const buffers = {
   page: { maxTotalBufferSize: 4 * maxSeenText, maxResourceBufferSize: maxSeenText, maxPostDataSize: 0 },
   child: { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 },
 };
 
 /**
- * Guards this page. `end`: called with the reason when the visit has to end. Resolves when all of it stands; commands that are sent to the
- * page afterwards find it so.
+ * Guards this page. `end`: called with the reason when the visit has to end. Resolves when all of it stands; commands
+ * that are sent to the page afterwards find it so.
  */
 export const restrictPage = async (
   { browser, page, id }: BrowserPage,

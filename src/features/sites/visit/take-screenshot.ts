@@ -81,7 +81,10 @@ const hasOneColour = (png: Buffer): boolean => {
   return true;
 };
 
-/** Width of a screenshot, pixels, and its greatest height by its width: a page can make its viewport no other, but a pool can. */
+/**
+ * Width of a screenshot, pixels, and its greatest height by its width: a page can make its viewport no other, but a
+ * pool can.
+ */
 const screenshotWidth = 640;
 const maxRatio = 4;
 

@@ -10,15 +10,18 @@ import { answerMs, defaultLimits, maxNavigations, maxSeenItems, type Visit, type
 import { tunnelError, wallError } from "./wall-error.ts";
 import { type PageWatch, watchPage } from "./watch-page.ts";
 
-/** The events of a page may have this many times the bytes that it may load: what they say of a request is more than a small answer. */
+/**
+ * The events of a page may have this many times the bytes that it may load: what they say of a request is more than a
+ * small answer.
+ */
 const eventsByBytes = 4;
 
 /** Time in which a crash is told, ms. */
 const crashToldMs = 500;
 
 /**
- * `robotsAgent`: the name by which the site's robots.txt is asked; left out, it is not. `limits`: each that is left out is the default.
- * `hasProxy`: whether the browser goes through one, as it does if this is left out.
+ * `robotsAgent`: the name by which the site's robots.txt is asked; left out, it is not. `limits`: each that is left out
+ * is the default. `hasProxy`: whether the browser goes through one, as it does if this is left out.
  */
 export type VisitRequest = {
   connect: CdpAddress;
@@ -28,7 +31,10 @@ export type VisitRequest = {
   hasProxy?: boolean;
 };
 
-/** `screenshot`: WebP, of what the page showed at the end. `bytes`: came over the network, as far as the visit saw. `ms`: its time. */
+/**
+ * `screenshot`: WebP, of what the page showed at the end. `bytes`: came over the network, as far as the visit saw.
+ * `ms`: its time.
+ */
 export type VisitResult = { visit: Visit; screenshot: Uint8Array | undefined; bytes: number; ms: number };
 
 /** Why a visit has ended early. */
@@ -77,7 +83,10 @@ const read = async ({ browserPage: { page, id }, watch, waits, seen, over }: Run
   }
 };
 
-/** Whether what was read may be a page on the way to another one: one that shows little, or a refusal, and can lead anywhere. */
+/**
+ * Whether what was read may be a page on the way to another one: one that shows little, or a refusal, and can lead
+ * anywhere.
+ */
 const canLeadOn = async ({ browserPage: { page }, watch, waits, seen, over }: Run): Promise<boolean> => {
   const { headers, request } = watch;
   if (!mayBeInterstitial(seen.page, watch)) return false;
@@ -125,7 +134,10 @@ const settle = async (run: Run): Promise<void> => {
   } while (!run.watch.error && !(await isRead(run)));
 };
 
-/** Begins to navigate. Resolves with what Chromium makes of it, which may be later than the site's answer; most is seen by the watch. */
+/**
+ * Begins to navigate. Resolves with what Chromium makes of it, which may be later than the site's answer; most is seen
+ * by the watch.
+ */
 const navigate = async ({ browserPage: { page }, watch }: Run, url: string, end: End): Promise<void> => {
   watch.isNavigating = true;
   const { errorText, isDownload } = await page.send("Page.navigate", { url });
@@ -182,8 +194,9 @@ const visitOf = (
 });
 
 /**
- * Visits a page once in a browser that its caller throws away afterwards: one GET of its URL, no form, no click, no login. Whatever the
- * site or the browser does becomes part of the visit. Rejects only when `signal` is aborted. Afterwards the connection is closed.
+ * Visits a page once in a browser that its caller throws away afterwards: one GET of its URL, no form, no click, no
+ * login. Whatever the site or the browser does becomes part of the visit. Rejects only when `signal` is aborted.
+ * Afterwards the connection is closed.
  */
 export const visitPage = async (request: VisitRequest, signal: AbortSignal): Promise<VisitResult> => {
   signal.throwIfAborted();

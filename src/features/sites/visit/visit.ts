@@ -1,4 +1,6 @@
-/** What one visit of a page saw: all that the judge goes by. Its texts come from the page and are never shown to anyone. */
+/**
+ * What one visit of a page saw: all that the judge goes by. Its texts come from the page and are never shown to anyone.
+ */
 
 /** The most characters that are kept of a page's text and of its markup. */
 export const maxSeenText = 65_536;
@@ -10,9 +12,10 @@ export const maxSeenLine = 2048;
 export const maxSeenItems = 64;
 
 /**
- * `status`, `headers` (names in lower case): of the last answer to the main frame; undefined and none when no answer came. `redirects`:
- * the URLs that led to `url`, oldest first. `text`: what the page shows. `frames`: the URLs of frames inside. `isBlank`: the screenshot
- * has one colour only; undefined without one. `error`: why there is no page, in Chromium's words (`ERR_…`) or one of `visitErrors`.
+ * `status`, `headers` (names in lower case): of the last answer to the main frame; undefined and none when no answer
+ * came. `redirects`: the URLs that led to `url`, oldest first. `text`: what the page shows. `frames`: the URLs of
+ * frames inside. `isBlank`: the screenshot has one colour only; undefined without one. `error`: why there is no page,
+ * in Chromium's words (`ERR_…`) or one of `visitErrors`.
  */
 export type Visit = {
   status: number | undefined;
@@ -28,8 +31,9 @@ export type Visit = {
 };
 
 /**
- * Why a visit ended without a page: its time was over, it had received too many bytes or opened too many windows or frames, its tab
- * crashed, the page was a download, the browser was gone, the site's robots.txt asks for no visit (RFC 9309).
+ * Why a visit ended without a page: its time was over, it had received too many bytes or opened too many windows or
+ * frames, its tab crashed, the page was a download, the browser was gone, the site's robots.txt asks for no visit (RFC
+ * 9309).
  */
 export const visitErrors = [
   "TIMED_OUT",
@@ -42,9 +46,9 @@ export const visitErrors = [
 export type VisitError = (typeof visitErrors)[number];
 
 /**
- * The limits of a visit. `timeMs`: of all of it. `bytes`: that may come over the network. `loadMs`: from the page's document to its
- * `load` event; a page that is slower is taken as it is. `quietMs`: from then until it loads nothing more. `patienceMs`: how much longer
- * a page is watched that may lead on by itself, as a challenge does.
+ * The limits of a visit. `timeMs`: of all of it. `bytes`: that may come over the network. `loadMs`: from the page's
+ * document to its `load` event; a page that is slower is taken as it is. `quietMs`: from then until it loads nothing
+ * more. `patienceMs`: how much longer a page is watched that may lead on by itself, as a challenge does.
  */
 export type VisitLimits = { timeMs: number; bytes: number; loadMs: number; quietMs: number; patienceMs: number };
 

@@ -1,4 +1,7 @@
-/** What the wall of a visit's browser says instead of the site, in Chromium's words, as a browser without a wall would say it. */
+/**
+ * What the wall of a visit's browser says instead of the site, in Chromium's words, as a browser without a wall would
+ * say it.
+ */
 import { type RefusedBy, refusedByHeader } from "../../../platform/addresses/network-filter.ts";
 import type { Visit } from "./visit.ts";
 

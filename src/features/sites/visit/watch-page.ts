@@ -28,7 +28,9 @@ export type PageWatch = {
   onChange(listener: () => void): void;
 };
 
-/** A page that loads no more than this many things at once is calm: many sites keep one or two requests open for ever. */
+/**
+ * A page that loads no more than this many things at once is calm: many sites keep one or two requests open for ever.
+ */
 const calmRequests = 2;
 
 const line = (text: string): string => text.slice(0, maxSeenLine).toWellFormed();

@@ -3,8 +3,9 @@
  *
  *   Chromium ──events──► sources ──► recorder
  *
- * Pages and workers are attached only when a category needs them. Each new one then waits until its sources listen (one round trip to Chromium), so
- * that its first request and its first line are not missed. A page that floods the agent is not listened to for a while.
+ * Pages and workers are attached only when a category needs them. Each new one then waits until its sources listen (one
+ * round trip to Chromium), so that its first request and its first line are not missed. A page that floods the agent is
+ * not listened to for a while.
  */
 
 import type { ShownPages } from "../../../core/agent/shown-pages.ts";
@@ -159,7 +160,9 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
     "Target.targetDestroyed": ({ targetId }) => captchas?.forget(targetId),
     "Target.targetCrashed": ({ targetId, errorCode }) => crashed(targetId, errorCode),
   };
-  /** A browser without a screen closes dialogs by itself, unless somebody has asked to be told of pages: the agent has. */
+  /**
+   * A browser without a screen closes dialogs by itself, unless somebody has asked to be told of pages: the agent has.
+   */
   const dialog = (tab: Tab): void => {
     if (answersDialogs()) return;
     tell(cdp.send("Page.handleJavaScriptDialog", { accept: false }, { sessionId: tab.sessionId }));

@@ -1,9 +1,12 @@
 /**
- * What a text says when the escapes in it are read: percent-encoding, HTML's references and the escapes of JSON and JavaScript, one layer
- * in each pass. Each copy knows where in the text its characters come from.
+ * What a text says when the escapes in it are read: percent-encoding, HTML's references and the escapes of JSON and
+ * JavaScript, one layer in each pass. Each copy knows where in the text its characters come from.
  */
 
-/** A text to search. `starts`: the place in the first text of each character, and of the end; the places follow each other without gaps. */
+/**
+ * A text to search. `starts`: the place in the first text of each character, and of the end; the places follow each
+ * other without gaps.
+ */
 export type Copy = { text: string; starts: Uint32Array };
 
 /** Layers that are read: a page that encodes more often has taken a value to pieces. */
@@ -21,7 +24,10 @@ const ofHex = (digits: string): string => ofCode(Number.parseInt(digits, 16));
 /** How many bytes the UTF-8 character that begins with this byte has. */
 const lengthOf = (lead: number): number => [0xf0, 0xe0, 0xc0].findIndex((from) => lead >= from);
 
-/** The characters of percent-encoded bytes, each with how many bytes it has. What is no UTF-8 is Latin-1, as `escape` writes it. */
+/**
+ * The characters of percent-encoded bytes, each with how many bytes it has. What is no UTF-8 is Latin-1, as `escape`
+ * writes it.
+ */
 const ofBytes = function* (bytes: Buffer): Generator<[string, number]> {
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0;

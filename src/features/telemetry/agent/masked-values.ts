@@ -1,16 +1,19 @@
 /**
- * The values that a vault has filled into this lease's pages. A page can write them into its console or its URLs: they are replaced in all
- * that leaves the agent as an event or as a text of a live view. In memory only, until the lease ends.
+ * The values that a vault has filled into this lease's pages. A page can write them into its console or its URLs: they
+ * are replaced in all that leaves the agent as an event or as a text of a live view. In memory only, until the lease
+ * ends.
  *
- * A text is searched in several copies: itself, and one for each layer of escapes (decoded-copies.ts). In each copy all forms of all values
- * are searched (value-forms.ts). What is found is replaced in the text, from where its first character comes to where its last one does;
- * what overlaps is replaced together, since the rest of one value would tell the other.
+ * A text is searched in several copies: itself, and one for each layer of escapes (decoded-copies.ts). In each copy all
+ * forms of all values are searched (value-forms.ts). What is found is replaced in the text, from where its first
+ * character comes to where its last one does; what overlaps is replaced together, since the rest of one value would
+ * tell the other.
  */
 
 import { type Copy, decodedCopies } from "./decoded-copies.ts";
 import { fold, formsOf, minFormLength } from "./value-forms.ts";
 
-// Many forms that are searched in one text at once: its time depends on the text's length, and little on how many forms there are.
+// Many forms that are searched in one text at once: its time depends on the text's length, and little on how many forms
+// there are.
 
 /** From and to in the searched text. */
 type Span = [number, number];
@@ -62,15 +65,18 @@ const replacement = "[filled]";
 const maxValues = 1000;
 const maxChars = 256 * 1024;
 
-/** Longest text that is searched, characters: of an event 2048 are kept, of a tab's address 1000. The rest is dropped unread. */
+/**
+ * Longest text that is searched, characters: of an event 2048 are kept, of a tab's address 1000. The rest is dropped
+ * unread.
+ */
 const maxSearched = 16 * 1024;
 
 export type MaskedValues = {
   /** Adds values; false when there are too many for a lease. */
   add(values: readonly string[]): boolean;
   /**
-   * A copy of JSON data in which no text has one of the values. `maxTextChars`: what is longer is cut, and then so far that no part of
-   * a value is left at its end.
+   * A copy of JSON data in which no text has one of the values. `maxTextChars`: what is longer is cut, and then so far
+   * that no part of a value is left at its end.
    */
   mask(data: unknown, maxTextChars?: number): unknown;
 };

@@ -6,11 +6,13 @@ import { maxFrameHead, readFrameHead } from "../../../platform/cdp/frame-head.ts
 import type { Recorder } from "./recorder.ts";
 import type { Capture } from "./settings.ts";
 
-// Reads the methods of the CDP commands that a client sends, beside the bytes that are passed on: WebSocket frames of RFC 6455, masked as a
-// client's are. Of each message only the first bytes are unmasked, until the method is found; the rest is counted. What is no CDP has no
-// methods. It never holds bytes up and keeps none of them.
+// Reads the methods of the CDP commands that a client sends, beside the bytes that are passed on: WebSocket frames of
+// RFC 6455, masked as a client's are. Of each message only the first bytes are unmasked, until the method is found; the
+// rest is counted. What is no CDP has no methods. It never holds bytes up and keeps none of them.
 
-/** How much of a message is searched, bytes. Clients write the method before the parameters, or after a short session. */
+/**
+ * How much of a message is searched, bytes. Clients write the method before the parameters, or after a short session.
+ */
 const maxSearched = 4096;
 
 const textOpcode = 1;
@@ -32,7 +34,10 @@ export const methodIn = (text: string): string | undefined => {
   return undefined;
 };
 
-/** Returns a function that takes the bytes of one client as they come. `onMessage`: called once for each of its messages. */
+/**
+ * Returns a function that takes the bytes of one client as they come. `onMessage`: called once for each of its
+ * messages.
+ */
 export const readClientFrames = (onMessage: (method: string | undefined) => void): ((chunk: Buffer) => void) => {
   let head: Buffer = Buffer.alloc(0);
   /** Of the frame that is being read. */
@@ -119,11 +124,16 @@ const noteConnection = (kind: ClientKind, { id, recorder }: NotedSession): ((gon
   };
 };
 
-/** Categories for which commands are read: their own, and those for which the agent asks Chromium to be told of pages (capture.ts). */
+/**
+ * Categories for which commands are read: their own, and those for which the agent asks Chromium to be told of pages
+ * (capture.ts).
+ */
 const needsCommands = ({ categories }: Capture): boolean =>
   categories.has("control") || categories.has("page") || categories.has("interaction");
 
-/** Counts a client until its socket closes. `head`: what it has sent already. Call it before its bytes are passed on. */
+/**
+ * Counts a client until its socket closes. `head`: what it has sent already. Call it before its bytes are passed on.
+ */
 export const noteClient = (kind: ClientKind, session: NotedSession, client: { socket: Socket; head: Buffer }): void => {
   const { recorder, answerers, clients } = session;
   const { socket, head } = client;

@@ -1,6 +1,6 @@
 /**
- * The events of one lease: the newest of them, in order, until a reader has taken them. A reader that falls behind loses the oldest and is
- * told how many; nothing that is slow makes the browser wait.
+ * The events of one lease: the newest of them, in order, until a reader has taken them. A reader that falls behind
+ * loses the oldest and is told how many; nothing that is slow makes the browser wait.
  */
 import { awaitWith } from "../../../platform/base/retry.ts";
 import {
@@ -42,11 +42,13 @@ export type Recorder = {
   /** Counts an event that was dropped before it was made. */
   drop(reason: DropReason): void;
   /**
-   * The kept events after this number, the oldest first. Where older ones are gone, the first of them says how many, with the number of the
-   * last that is missing.
+   * The kept events after this number, the oldest first. Where older ones are gone, the first of them says how many,
+   * with the number of the last that is missing.
    */
   after(seq: number): Kept[];
-  /** Resolves when there is an event after this number, or the recorder is closed. Rejects with the reason of `signal`. */
+  /**
+   * Resolves when there is an event after this number, or the recorder is closed. Rejects with the reason of `signal`.
+   */
   grown(seq: number, signal: AbortSignal): Promise<void>;
   /** No more events come. */
   close(): void;

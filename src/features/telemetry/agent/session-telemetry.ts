@@ -94,7 +94,10 @@ export type SessionTelemetry = ClientWatch & {
   masked(text: string, maxChars?: number): string;
   /** Adds an event to the present lease, if its category is captured. */
   emit: Emit;
-  /** The events of this session after a number, as they come; undefined when it does not hold the browser and did not last. */
+  /**
+   * The events of this session after a number, as they come; undefined when it does not hold the browser and did not
+   * last.
+   */
   stream(session: string, after: number): ((signal: AbortSignal) => AsyncIterable<Kept>) | undefined;
 };
 
@@ -116,7 +119,9 @@ type Session = NotedSession & {
 
 const nothing: Capture = { categories: new Set(), excludedMethods: new Set() };
 
-/** The records after a number, until the recorder is closed and all of them were given. Throws the reason of `signal`. */
+/**
+ * The records after a number, until the recorder is closed and all of them were given. Throws the reason of `signal`.
+ */
 const readRecords = async function* (recorder: Recorder, after: number, signal: AbortSignal): AsyncGenerator<Kept> {
   let seq = after;
   for (;;) {

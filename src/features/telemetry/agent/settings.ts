@@ -20,8 +20,9 @@ const read = (settings: object | null | undefined): Telemetry | undefined => {
 };
 
 /**
- * What a lease's settings capture, merged onto those that its browser was made with (TELEMETRY-3, LEASE-9); undefined: nothing. Both in
- * their wire form, checked by the API. Settings that a newer API has sent and that are not understood here capture nothing.
+ * What a lease's settings capture, merged onto those that its browser was made with (TELEMETRY-3, LEASE-9); undefined:
+ * nothing. Both in their wire form, checked by the API. Settings that a newer API has sent and that are not understood
+ * here capture nothing.
  */
 export const captureOf = (base: object | undefined, ofLease: object | null | undefined): Capture | undefined => {
   const merged = mergeTelemetry(resolveTelemetry(read(base)), read(ofLease));

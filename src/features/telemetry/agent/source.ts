@@ -2,7 +2,10 @@ import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import type { CdpEvents } from "../../../platform/cdp/cdp-types.ts";
 import type { Emit } from "./recorder.ts";
 
-/** A page, a frame of another process or a worker that is attached. `url`: of its document or script, as far as the browser has told. */
+/**
+ * A page, a frame of another process or a worker that is attached. `url`: of its document or script, as far as the
+ * browser has told.
+ */
 export type Tab = { sessionId: string; targetId: string; type: string; url: string };
 
 /** Types of targets that run scripts without a document. */

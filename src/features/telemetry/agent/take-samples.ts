@@ -1,6 +1,6 @@
 /**
- * Pictures of the tab that is shown, small and seldom. None while a vault fills, and none of a page that may show what was filled
- * (shown-pages.ts).
+ * Pictures of the tab that is shown, small and seldom. None while a vault fills, and none of a page that may show what
+ * was filled (shown-pages.ts).
  */
 import { readFile } from "node:fs/promises";
 import type { ShownPages } from "../../../core/agent/shown-pages.ts";

@@ -4,7 +4,10 @@ import { decodedCopies } from "./decoded-copies.ts";
 /** Shorter texts would be found in every other one. */
 export const minFormLength = 4;
 
-/** Values from this length on are searched character by character, with something between: shorter ones would be found in lists of numbers. */
+/**
+ * Values from this length on are searched character by character, with something between: shorter ones would be found
+ * in lists of numbers.
+ */
 const minApart = 6;
 
 /** Values up to this length are, too: each has twenty forms more. */
@@ -13,14 +16,20 @@ const maxApart = 128;
 /** What stands between characters, bytes or codes that are written one by one. */
 const between = [" ", ",", ", ", ":", "-", '","', "','", '", "', "', '", "|", "\n"];
 
-/** What a browser makes of an address that ends with the value: it encodes less than `encodeURIComponent`, and other characters in each part. */
+/**
+ * What a browser makes of an address that ends with the value: it encodes less than `encodeURIComponent`, and other
+ * characters in each part.
+ */
 const inAddresses = (value: string): string[] =>
   ["", "?", "#"].map((part) => {
     const before = `http://h/${part}`;
     return URL.parse(before + value)?.href.slice(before.length) ?? "";
   });
 
-/** The bytes in base64 inside of a longer text: those characters that depend on nothing else, for each of the three places that it can begin at. */
+/**
+ * The bytes in base64 inside of a longer text: those characters that depend on nothing else, for each of the three
+ * places that it can begin at.
+ */
 const inBase64 = (bytes: Buffer): string[] =>
   [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");

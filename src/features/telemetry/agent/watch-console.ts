@@ -1,4 +1,7 @@
-/** Console output and uncaught exceptions. A page can find out that somebody watches its console: objects that it logs are looked at. */
+/**
+ * Console output and uncaught exceptions. A page can find out that somebody watches its console: objects that it logs
+ * are looked at.
+ */
 
 import type { Protocol } from "../../../platform/cdp/cdp-types.ts";
 import { tell } from "../../../platform/cdp/commands.ts";

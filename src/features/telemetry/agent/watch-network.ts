@@ -1,4 +1,6 @@
-/** Requests of pages and workers, with sizes and times. No bodies; of the headers those that say nothing of who asks. */
+/**
+ * Requests of pages and workers, with sizes and times. No bodies; of the headers those that say nothing of who asks.
+ */
 
 import type { Protocol } from "../../../platform/cdp/cdp-types.ts";
 import { noBodies, tell } from "../../../platform/cdp/commands.ts";

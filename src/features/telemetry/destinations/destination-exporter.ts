@@ -1,6 +1,6 @@
 /**
- * An exporter that follows its destination: a changed endpoint or header counts from the next batch on, within seconds. It notes what
- * came of each request for the destination's users.
+ * An exporter that follows its destination: a changed endpoint or header counts from the next batch on, within seconds.
+ * It notes what came of each request for the destination's users.
  *
  *   no destination any more          the batch is rejected
  *   settings or headers are broken   the batch waits, like for a receiver that is away
@@ -28,7 +28,10 @@ type OpenDestination = {
   timeoutMs: number;
 };
 
-/** A destination with the values of its headers. Throws `conflict` when its settings or its Secret are not as they must be. */
+/**
+ * A destination with the values of its headers. Throws `conflict` when its settings or its Secret are not as they must
+ * be.
+ */
 export const openDestination = async (
   destination: TelemetryDestination,
   deps: { destinationFilter: NetworkFilter; kube: Kube; secretsKeys: SecretsKeys },

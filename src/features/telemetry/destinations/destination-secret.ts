@@ -1,9 +1,9 @@
 /**
- * The content of a telemetry destination's Secret: the values of its headers, each encrypted like stored logins. No other file reads or
- * writes such a Secret. Errors name entries, never their content.
+ * The content of a telemetry destination's Secret: the values of its headers, each encrypted like stored logins. No
+ * other file reads or writes such a Secret. Errors name entries, never their content.
  *
- * The destination's own Secret also says for which server its values are. So nobody who may change an endpoint, but not read the Secret,
- * gets the values sent to a server of theirs.
+ * The destination's own Secret also says for which server its values are. So nobody who may change an endpoint, but not
+ * read the Secret, gets the values sent to a server of theirs.
  */
 
 import { AppError } from "../../../platform/base/errors.ts";
@@ -78,8 +78,8 @@ export const storedOrigin = async (
   (await kube.get(secrets, placeOf(destination)))?.metadata.annotations?.[originAnnotation];
 
 /**
- * Reads the values of a destination's headers. Throws `conflict` when they are not there, malformed, or were stored for another server,
- * and `internal_error` when they are encrypted with an unknown key.
+ * Reads the values of a destination's headers. Throws `conflict` when they are not there, malformed, or were stored for
+ * another server, and `internal_error` when they are encrypted with an unknown key.
  */
 export const openDestinationSecret = async (
   destination: TelemetryDestination,
@@ -111,7 +111,10 @@ const withoutContent = (error: unknown): unknown =>
     ? new AppError("bad_request", "the Kubernetes API refuses to store the headers")
     : error;
 
-/** Writes all headers, for the server of `endpoint`; creates the Secret where there is none. Only one such write of it may run. */
+/**
+ * Writes all headers, for the server of `endpoint`; creates the Secret where there is none. Only one such write of it
+ * may run.
+ */
 export const writeDestinationSecret = async (
   destination: TelemetryDestination,
   { headers, endpoint }: { headers: DestinationHeaders; endpoint: string },

@@ -121,7 +121,9 @@ const requireRoom = async (project: Project, deps: CreateDeps): Promise<void> =>
     throw new AppError("conflict", `a project has at most ${mostInProject} telemetry destinations: delete one first`);
 };
 
-/** Creates the object first, since it owns the Secret. When the headers can't be stored, it deletes the object again. */
+/**
+ * Creates the object first, since it owns the Secret. When the headers can't be stored, it deletes the object again.
+ */
 const store = async (
   spec: TelemetryDestinationSpec,
   { id, headers, project }: { id: string; headers: DestinationHeaders; project: Project },
@@ -167,8 +169,8 @@ export const createDestination = async (
 };
 
 /**
- * Deletes a telemetry destination; the operator deletes its Secret and then removes its finalizer. Throws `not_found`, and `conflict`
- * while a pool, a browser or a session's holder refers to it.
+ * Deletes a telemetry destination; the operator deletes its Secret and then removes its finalizer. Throws `not_found`,
+ * and `conflict` while a pool, a browser or a session's holder refers to it.
  */
 export const deleteDestination = async (
   idOrName: string,

@@ -16,8 +16,8 @@ const refusalOf = (destination: TelemetryDestination, { holder, filter }: Facts)
 };
 
 /**
- * The status of a telemetry destination, pure; from its spec, since the operator reads no Secrets. `holder`: the oldest destination with
- * this name; `filter`: of endpoints.
+ * The status of a telemetry destination, pure; from its spec, since the operator reads no Secrets. `holder`: the oldest
+ * destination with this name; `filter`: of endpoints.
  */
 export const destinationStatus = (
   destination: TelemetryDestination,

@@ -1,6 +1,6 @@
 /**
- * The kind TelemetryDestination: a receiver of OTLP over HTTP that browsers' telemetry is exported to (TELEMETRY-11). Its spec has the
- * names of the headers of each request, a Secret their values.
+ * The kind TelemetryDestination: a receiver of OTLP over HTTP that browsers' telemetry is exported to (TELEMETRY-11).
+ * Its spec has the names of the headers of each request, a Secret their values.
  */
 import { z } from "zod";
 import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
@@ -78,8 +78,8 @@ export const telemetryDestinationKind: Kind<typeof TelemetryDestinationSpec, typ
 const ownSecretPrefix = "telemetry-destination-";
 
 /**
- * The name of a destination's own Secret: the HTTP API writes it, and the operator deletes it with the destination, even if a user
- * created it. A Secret with another name belongs to a user and is only read.
+ * The name of a destination's own Secret: the HTTP API writes it, and the operator deletes it with the destination,
+ * even if a user created it. A Secret with another name belongs to a user and is only read.
  */
 export const ownDestinationSecretName = (destinationName: string): string =>
   secretNameFor(ownSecretPrefix, destinationName);
@@ -88,7 +88,8 @@ export const ownDestinationSecretName = (destinationName: string): string =>
 export const hasOwnDestinationSecret = ({ metadata, spec }: TelemetryDestination): boolean =>
   spec.secretRef?.name === ownDestinationSecretName(metadata.name);
 
-// Telemetry destinations over HTTP; field names as on the wire (`telemetry.destinations` of the public SDKs). Answers have no header's value.
+// Telemetry destinations over HTTP; field names as on the wire (`telemetry.destinations` of the public SDKs). Answers
+// have no header's value.
 
 /** Printable ASCII, and spaces only within: what every server reads alike. */
 const headerValuePattern = /^[!-~](?:[ -~]*[!-~])?$/;

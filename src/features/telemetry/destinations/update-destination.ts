@@ -133,8 +133,9 @@ const write = async (
 };
 
 /**
- * Changes a telemetry destination; sessions that export to it follow. Only one change of it runs at a time, so that its spec always
- * matches its Secret. Throws `bad_request`, `not_found`, `name_taken`, and `conflict` for a new name while settings have the old one.
+ * Changes a telemetry destination; sessions that export to it follow. Only one change of it runs at a time, so that its
+ * spec always matches its Secret. Throws `bad_request`, `not_found`, `name_taken`, and `conflict` for a new name while
+ * settings have the old one.
  */
 export const updateDestination = async (
   { idOrName, request }: { idOrName: string; request: UpdateTelemetryDestination },

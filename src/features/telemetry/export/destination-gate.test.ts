@@ -43,7 +43,8 @@ test("who gives up in the moment of its turn leaves no place taken, nor does who
     const leaving = new AbortController();
     const waits = gate.pass(work, leaving.signal).catch((error: Error) => error.message);
     await settled();
-    // Its turn comes with the end of another one, some ticks later; in one of the rounds it has given up, and nobody has noticed yet.
+    // Its turn comes with the end of another one, some ticks later; in one of the rounds it has given up, and nobody
+    // has noticed yet.
     endOne();
     for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
     leaving.abort(new Error("the session has ended"));

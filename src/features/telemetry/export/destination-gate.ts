@@ -1,9 +1,12 @@
-/** The gate before one destination: a few batches at once, in the order of asking, and the circuit (destination-gate.ts). */
+/**
+ * The gate before one destination: a few batches at once, in the order of asking, and the circuit
+ * (destination-gate.ts).
+ */
 import { awaitWith } from "../../../platform/base/retry.ts";
 import type { ExportOutcome } from "./otlp-exporter.ts";
 
-// Whether a destination may be tried; pure. One failure opens the circuit for all sessions that export there, and then one batch at a time
-// finds out whether the destination is back:
+// Whether a destination may be tried; pure. One failure opens the circuit for all sessions that export there, and then
+// one batch at a time finds out whether the destination is back:
 //
 //                 failure                      time is up, one batch goes
 //   closed ───────────────────► open ─────────────────────────────────────► probing
@@ -26,8 +29,8 @@ const mayTry = ({ failures, openUntilMs }: Circuit, running: number, nowMs: numb
   failures === 0 || (running === 0 && nowMs >= openUntilMs);
 
 /**
- * After a failure. `retryAfterMs`: of the receiver, 0 for none. `random`: from 0 to 1; replicas of the service must not come back at
- * once.
+ * After a failure. `retryAfterMs`: of the receiver, 0 for none. `random`: from 0 to 1; replicas of the service must not
+ * come back at once.
  */
 const afterFailure = (
   { failures }: Circuit,
@@ -39,8 +42,8 @@ const afterFailure = (
 
 export type DestinationGate = {
   /**
-   * Runs `work` when it is its turn, and learns from its outcome; nothing from undefined. Rejects with the reason of `signal` while it
-   * waits, and with an error of `work`.
+   * Runs `work` when it is its turn, and learns from its outcome; nothing from undefined. Rejects with the reason of
+   * `signal` while it waits, and with an error of `work`.
    */
   pass(work: () => Promise<ExportOutcome | undefined>, signal: AbortSignal): Promise<ExportOutcome | undefined>;
 };

@@ -6,8 +6,8 @@
  *          │                         └──────────── nothing changes: to be repeated ───────┘ │
  *          └── the cursor moves, what was lost is counted ◄────────── sent, or rejected ────┘
  *
- * While it waits it holds no event: the buffer does, and bounds them. So a receiver that is away costs no memory here. Events are sent at
- * least once: a batch whose answer was lost, or whose cursor could not be stored, is sent again.
+ * While it waits it holds no event: the buffer does, and bounds them. So a receiver that is away costs no memory here.
+ * Events are sent at least once: a batch whose answer was lost, or whose cursor could not be stored, is sent again.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -49,7 +49,9 @@ type SessionExportDeps = {
   exporter: Pick<OtlpExporter, "export">;
   /** Shared by all sessions that export to the destination. */
   gate: DestinationGate;
-  /** Events that never reach the destination. `reason`: one word, such as `buffer` for those that the buffer had lost. */
+  /**
+   * Events that never reach the destination. `reason`: one word, such as `buffer` for those that the buffer had lost.
+   */
   onDropped(count: number, reason: string): void;
   /** Of each request, for what users see of their destination. */
   onOutcome(outcome: ExportOutcome): void;

@@ -24,7 +24,10 @@ const errorTypes: ReadonlySet<string> = new Set([
   "system_oom_kill",
 ]);
 
-/** Data deeper than this is a text: serializers and receivers recurse, many to 100 levels, and pages choose what they log. */
+/**
+ * Data deeper than this is a text: serializers and receivers recurse, many to 100 levels, and pages choose what they
+ * log.
+ */
 const maxDepth = 8;
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null;

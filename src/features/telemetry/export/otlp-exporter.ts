@@ -1,6 +1,6 @@
 /**
- * Sends events to one telemetry destination, as logs of OTLP over HTTP (ADR 0043). It sends each batch once: when to try again is the
- * caller's to decide (export-queue.ts).
+ * Sends events to one telemetry destination, as logs of OTLP over HTTP (ADR 0043). It sends each batch once: when to
+ * try again is the caller's to decide (export-queue.ts).
  *
  *   2xx                        the receiver has the batch, but for what partial_success rejects
  *   413, or no serialization   the halves, one after the other; a single record is rejected
@@ -37,8 +37,9 @@ export type ExportDestination = {
 };
 
 /**
- * What came of a batch. `retryAfterMs`: of the receiver, 0 when it names none; `rejected`: records that are lost for good. `reason`: one
- * word for metrics and users, nothing that the receiver has sent; `message`: what it said, for logs at most.
+ * What came of a batch. `retryAfterMs`: of the receiver, 0 when it names none; `rejected`: records that are lost for
+ * good. `reason`: one word for metrics and users, nothing that the receiver has sent; `message`: what it said, for logs
+ * at most.
  */
 export type ExportOutcome =
   | "sent"

@@ -1,6 +1,6 @@
 /**
- * How an exporter connects: the host of the endpoint is resolved for each connection, each of its addresses is checked, and the
- * connection goes to an address that was checked. So a name can't change its meaning in between.
+ * How an exporter connects: the host of the endpoint is resolved for each connection, each of its addresses is checked,
+ * and the connection goes to an address that was checked. So a name can't change its meaning in between.
  */
 import type { buildConnector } from "undici";
 import type { Target } from "../../../platform/addresses/host-pattern.ts";

@@ -145,8 +145,8 @@ export const authenticatedAtAnnotation = "browserpool.dev/authenticated-at";
 export const connectionStatus = ({ metadata }: AuthConnection): "NEEDS_AUTH" | "AUTHENTICATED" =>
   metadata.annotations?.[authenticatedAtAnnotation] === undefined ? "NEEDS_AUTH" : "AUTHENTICATED";
 
-// Connections over HTTP, derived from the spec of the kind (auth-connection.ts); the SDK's `auth.connections`. Requests are closed, as those
-// of credentials.
+// Connections over HTTP, derived from the spec of the kind (auth-connection.ts); the SDK's `auth.connections`. Requests
+// are closed, as those of credentials.
 
 const lenientFields = {
   browserTelemetry: Telemetry.nullable().optional(),
@@ -159,11 +159,17 @@ const lenientFields = {
     ),
 };
 
-/** The request of `POST /auth/connections` in camelCase; `features/vaults/connections/rules/connection-spec.ts` turns it into a spec. */
+/**
+ * The request of `POST /auth/connections` in camelCase; `features/vaults/connections/rules/connection-spec.ts` turns it
+ * into a spec.
+ */
 export const ConnectionRequest = closedObject(AuthConnectionSpec.extend(lenientFields));
 export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
 
-/** The request of `PATCH /auth/connections/{id}` in camelCase; `features/vaults/connections/rules/connection-spec.ts` applies it. */
+/**
+ * The request of `PATCH /auth/connections/{id}` in camelCase; `features/vaults/connections/rules/connection-spec.ts`
+ * applies it.
+ */
 export const ConnectionPatch = closedObject(
   optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
     ...lenientFields,

@@ -1,4 +1,6 @@
-/** The use cases of the hosted login page: it exchanges its code, reads the fields of its form, and submits the values. */
+/**
+ * The use cases of the hosted login page: it exchanges its code, reads the fields of its form, and submits the values.
+ */
 
 import type { KeyObject } from "node:crypto";
 import { newId } from "../../../core/objects/new-id.ts";
@@ -46,7 +48,9 @@ const placeOf = async (
   }
 };
 
-/** Exchanges the code of a login link for the ticket of a visit; after that the code is not valid. Throws `forbidden`. */
+/**
+ * Exchanges the code of a login link for the ticket of a visit; after that the code is not valid. Throws `forbidden`.
+ */
 export const beginVisit = async (
   { code, ...place }: LoginPlace & { code: string },
   deps: Pick<Deps, "kube" | "projects" | "signingKey">,
@@ -79,7 +83,9 @@ const newCredentialName = ({ spec }: AuthConnection): string =>
     .slice(0, 230)
     .concat("-", newId());
 
-/** Saves values as the connection's credential. Returns the name of a new credential, undefined when it created none. */
+/**
+ * Saves values as the connection's credential. Returns the name of a new credential, undefined when it created none.
+ */
 const save = async (
   connection: AuthConnection,
   { values, project }: { values: Record<string, string>; project: Project },
@@ -97,9 +103,9 @@ const save = async (
 };
 
 /**
- * Takes the values of a login: ends the visit, saves the values as the connection's credential (unless the connection disables that
- * or an external provider keeps its credential) and makes the connection `AUTHENTICATED`. One-time codes must not be among the
- * values. Throws `forbidden` for an invalid visit, `bad_request` for values that can't be stored.
+ * Takes the values of a login: ends the visit, saves the values as the connection's credential (unless the connection
+ * disables that or an external provider keeps its credential) and makes the connection `AUTHENTICATED`. One-time codes
+ * must not be among the values. Throws `forbidden` for an invalid visit, `bad_request` for values that can't be stored.
  */
 export const collectLogin = async (
   { ticket, ...place }: LoginVisit,

@@ -63,8 +63,8 @@ const refusedRequest = ({ kind, problems }: Extract<ConnectionResult, { ok: fals
   kind === "invalid" ? invalidInput(problems) : notSupportedHere(problems);
 
 /**
- * Throws `bad_request` when a spec names a credential that does not exist, or has an origin that the credential does not allow
- * (CONNECTION-22). What the spec `before` had already is no fault of this request.
+ * Throws `bad_request` when a spec names a credential that does not exist, or has an origin that the credential does
+ * not allow (CONNECTION-22). What the spec `before` had already is no fault of this request.
  */
 const requireCredential = async (
   { spec, before, project }: { spec: AuthConnectionSpec; before?: AuthConnectionSpec; project: Project },
@@ -93,9 +93,9 @@ const ensureProfile = async (name: string, project: Project, deps: { kube: Kube;
 };
 
 /**
- * The one place where the profile of a new connection is looked at, before `work` creates the connection: a profile has one connection
- * for a domain (CONNECTION-9), also when several callers ask at once, and it is created if there is none (CONNECTION-24). Throws
- * `conflict`.
+ * The one place where the profile of a new connection is looked at, before `work` creates the connection: a profile has
+ * one connection for a domain (CONNECTION-9), also when several callers ask at once, and it is created if there is none
+ * (CONNECTION-24). Throws `conflict`.
  */
 export const withProfile = <T>(
   { spec: { profileName, domain }, project }: { spec: AuthConnectionSpec; project: Project },
@@ -112,7 +112,10 @@ export const withProfile = <T>(
     return work();
   });
 
-/** Creates a connection. Throws `bad_request`, `not_supported_here`, and `conflict` when the profile already has a connection for the domain. */
+/**
+ * Creates a connection. Throws `bad_request`, `not_supported_here`, and `conflict` when the profile already has a
+ * connection for the domain.
+ */
 export const createConnection = async (
   request: CreateConnection,
   project: Project,
@@ -161,9 +164,9 @@ export const updateConnection = async (
 };
 
 /**
- * Begins a login by a person. The page's URL names the project too, since ids that users give in YAML are unique only within a
- * project. The code follows the `#`: browsers send that part to no server, so it gets into no access log, `Referer` or proxy. The
- * page's script exchanges it. Throws `not_found`, `bad_request` and `not_supported_here`.
+ * Begins a login by a person. The page's URL names the project too, since ids that users give in YAML are unique only
+ * within a project. The code follows the `#`: browsers send that part to no server, so it gets into no access log,
+ * `Referer` or proxy. The page's script exchanges it. Throws `not_found`, `bad_request` and `not_supported_here`.
  */
 export const startLogin = async (
   { id, request, project, baseUrl }: { id: string; request: LoginRequest; project: Project; baseUrl: string },

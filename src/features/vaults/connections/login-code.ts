@@ -1,13 +1,13 @@
 /**
- * The ticket with which a person may submit a login for one connection, valid for ten minutes (login-code.ts). A Secret of the
- * connection contains its SHA-256; a fast hash is safe for random bits, which no dictionary contains.
+ * The ticket with which a person may submit a login for one connection, valid for ten minutes (login-code.ts). A Secret
+ * of the connection contains its SHA-256; a fast hash is safe for random bits, which no dictionary contains.
  *
  *   (none) ──start──► code ──open: the page has it──► visit ──end: the login is in──► used
  *                      ▲ └──────── expired ────────────┘
  *                      └── start: a newer code; earlier ones are no longer valid
  *
- * The code travels in a URL, which may be sent in any way. So it is valid for one exchange only; after that a new secret counts,
- * which only the person's browser has.
+ * The code travels in a URL, which may be sent in any way. So it is valid for one exchange only; after that a new
+ * secret counts, which only the person's browser has.
  */
 import { createHash, createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { changeObject } from "../../../core/objects/change-object.ts";
@@ -19,9 +19,10 @@ import type { Secret } from "../../../platform/kube/objects.ts";
 import { secrets, typeMeta } from "../../../platform/kube/resource-type.ts";
 import { type AuthConnection, authConnectionKind, loginSecretName } from "./auth-connection.ts";
 
-// Tickets of hosted logins prove themselves: 32 random bytes, the time until which they are good, and an HMAC over both and over what the
-// ticket is for. Only this service can make one, so a ticket that is missing, malformed, invented, expired, or for another connection
-// or stage is refused without I/O. Whether it was used already is in the connection's Secret (login-code.ts).
+// Tickets of hosted logins prove themselves: 32 random bytes, the time until which they are good, and an HMAC over both
+// and over what the ticket is for. Only this service can make one, so a ticket that is missing, malformed, invented,
+// expired, or for another connection or stage is refused without I/O. Whether it was used already is in the
+// connection's Secret (login-code.ts).
 //
 //   base64url of   32 random bytes │ 6 bytes: ms since 1970 │ 16 bytes: HMAC-SHA-256, cut off
 
@@ -114,8 +115,8 @@ export const badTicket = (): AppError =>
   new AppError("forbidden", "this login link is not known, was used, or has expired");
 
 /**
- * Throws `forbidden` for a ticket that this service did not make for this use, or whose time is over. Does no I/O, so a caller
- * without a ticket costs next to nothing. Returns until when the ticket is good, ms since 1970.
+ * Throws `forbidden` for a ticket that this service did not make for this use, or whose time is over. Does no I/O, so a
+ * caller without a ticket costs next to nothing. Returns until when the ticket is good, ms since 1970.
  */
 export const requireTicket = (ticket: string, use: TicketUse, { signingKey }: Pick<Deps, "signingKey">): number => {
   const untilMs = readTicket(ticket, use, signingKey);
@@ -123,7 +124,10 @@ export const requireTicket = (ticket: string, use: TicketUse, { signingKey }: Pi
   return untilMs;
 };
 
-/** Moves the ticket to its next stage. Of several attempts at once, one succeeds; the others throw as for an invalid ticket. */
+/**
+ * Moves the ticket to its next stage. Of several attempts at once, one succeeds; the others throw as for an invalid
+ * ticket.
+ */
 const step = async (
   connection: AuthConnection,
   { stage, ticket, next }: { stage: TicketStage; ticket: string; next: Record<string, string | null> },
@@ -136,7 +140,10 @@ const step = async (
   if (!done) throw badTicket();
 };
 
-/** Exchanges a code for the secret of a visit, which is valid for the rest of the ten minutes, until `untilMs`. Throws `forbidden`. */
+/**
+ * Exchanges a code for the secret of a visit, which is valid for the rest of the ten minutes, until `untilMs`. Throws
+ * `forbidden`.
+ */
 export const openVisit = async (
   connection: AuthConnection,
   { code, use, untilMs }: { code: string; use: TicketUse & { stage: "visit" }; untilMs: number },

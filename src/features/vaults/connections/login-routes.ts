@@ -1,4 +1,7 @@
-/** The SDK's operations for a login that drives a browser. They are not implemented: people type logins into the hosted page. */
+/**
+ * The SDK's operations for a login that drives a browser. They are not implemented: people type logins into the hosted
+ * page.
+ */
 
 import { z } from "zod";
 import { type Method, type Route, routesWith } from "../../../core/http/route.ts";

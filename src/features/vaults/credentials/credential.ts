@@ -20,7 +20,10 @@ export const totpEntry = "totp_secret";
 /** The field of items for the codes of the TOTP secret. */
 export const totpField = "totp";
 
-/** Whether a stored value of this name is a field of items: the names of the TOTP secret and of its codes mean these alone (ITEM-20). */
+/**
+ * Whether a stored value of this name is a field of items: the names of the TOTP secret and of its codes mean these
+ * alone (ITEM-20).
+ */
 export const isFieldName = (valueName: string): boolean => valueName !== totpEntry && valueName !== totpField;
 
 const CredentialSpec = z
@@ -71,8 +74,8 @@ export const credentialKind: Kind<typeof CredentialSpec, typeof CredentialStatus
 const ownSecretPrefix = "credential-";
 
 /**
- * The name of a credential's own Secret: the HTTP API writes it, and the operator deletes it with the credential, even if a user
- * created it. A Secret with another name belongs to a user and is only read.
+ * The name of a credential's own Secret: the HTTP API writes it, and the operator deletes it with the credential, even
+ * if a user created it. A Secret with another name belongs to a user and is only read.
  */
 export const ownSecretName = (credentialName: string): string => secretNameFor(ownSecretPrefix, credentialName);
 
@@ -81,8 +84,8 @@ export const hasOwnSecret = ({ metadata, spec }: Credential): boolean =>
   spec.secretRef.name === ownSecretName(metadata.name);
 
 /**
- * The HTTP API sets it when it finds that the stored TOTP secret is no base32 text, and removes it later: the operator may not read
- * the Secret. It holds nothing of the secret.
+ * The HTTP API sets it when it finds that the stored TOTP secret is no base32 text, and removes it later: the operator
+ * may not read the Secret. It holds nothing of the secret.
  */
 export const unusableTotpAnnotation = "browserpool.dev/unusable-totp";
 
@@ -102,8 +105,8 @@ export const storesLogin = (credential: Credential): boolean => {
   return valueNames.length > 0 || hasTotp;
 };
 
-// Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Requests contain values, answers never do. Requests are closed:
-// allowed_origins that are misspelled would allow any page.
+// Credentials over HTTP; field names as on the wire (the SDK's `credentials`). Requests contain values, answers never
+// do. Requests are closed: allowed_origins that are misspelled would allow any page.
 
 /** Longest value, characters. */
 const maxValueLength = 4096;
@@ -129,7 +132,10 @@ const allowedOrigins = originList(1).nullable().optional();
 const symbol = "[A-Za-z2-7][\\s-]*";
 const symbols = (count: number): string => `(?:${symbol}){${count}}`;
 
-/** At most 256 characters of base32, as many as a number of bytes gives, with padding; or nothing. features/vaults/logins/rules/totp.ts reads it. */
+/**
+ * At most 256 characters of base32, as many as a number of bytes gives, with padding; or nothing.
+ * features/vaults/logins/rules/totp.ts reads it.
+ */
 const lastSymbols = [2, 4, 5, 7, 8].map(symbols).join("|");
 const base32Text = new RegExp(`^$|^[\\s-]*(?:${symbols(8)}){0,31}(?:${lastSymbols})[=\\s-]*$`);
 const totpSecret = z.string().max(512).regex(base32Text, "is no base32 text");

@@ -52,8 +52,8 @@ export const listedCredential = async (credential: Credential, deps: AnswerDeps)
   record(credential, await listedLoginShape(credential, deps));
 
 /**
- * A credential as HTTP answers show it; reads the names of its values from its Secret. `newTotpSecret`: the one that the request has just
- * stored.
+ * A credential as HTTP answers show it; reads the names of its values from its Secret. `newTotpSecret`: the one that
+ * the request has just stored.
  */
 export const credentialAnswer = async (
   credential: Credential,
@@ -161,7 +161,8 @@ export const createCredential = async (
 };
 
 /**
- * The present TOTP code. Throws `not_found`, also for a credential without a TOTP secret, and `conflict` for a malformed secret.
+ * The present TOTP code. Throws `not_found`, also for a credential without a TOTP secret, and `conflict` for a
+ * malformed secret.
  */
 export const readTotpCode = async (
   idOrName: string,

@@ -14,8 +14,8 @@ const noLogin = (credential: Credential) =>
     : { status: false, reason: "Empty", message: "nothing is stored" };
 
 /**
- * The status of a credential, pure; from its spec, since the operator may not read Secrets. `holder`: the oldest credential with
- * this name.
+ * The status of a credential, pure; from its spec, since the operator may not read Secrets. `holder`: the oldest
+ * credential with this name.
  */
 export const credentialStatus = (
   credential: Credential,

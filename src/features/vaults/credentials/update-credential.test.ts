@@ -9,7 +9,10 @@ const connection = (name: string, credential: string) => ({
   spec: { credential: { name: credential } },
 });
 
-/** A rename while the API server has not answered the change of any connection. `patched`: the connections that it has changed. */
+/**
+ * A rename while the API server has not answered the change of any connection. `patched`: the connections that it has
+ * changed.
+ */
 const rename = () => {
   const answer = Promise.withResolvers<void>();
   const patched: string[] = [];

@@ -52,7 +52,10 @@ const changed =
   (login: Login): Login =>
     changedLogin(login, loginChange(request), (value) => !looksSealed(value));
 
-/** Writes a credential's own Secret even when only other fields change: that encrypts the values anew with the newest key. */
+/**
+ * Writes a credential's own Secret even when only other fields change: that encrypts the values anew with the newest
+ * key.
+ */
 const writeLogin = async (
   credential: Credential,
   request: UpdateCredential,
@@ -81,9 +84,9 @@ const patchSpec = async (
 };
 
 /**
- * For a change of both values and origins: leaves only the origins that are allowed before and after it, while the values are
- * written. So no fill types new values into pages of the old origins, or old values into pages of the new ones, also when the
- * change stops half-way.
+ * For a change of both values and origins: leaves only the origins that are allowed before and after it, while the
+ * values are written. So no fill types new values into pages of the old origins, or old values into pages of the new
+ * ones, also when the change stops half-way.
  */
 const narrowOrigins = async (credential: Credential, request: UpdateCredential, deps: Deps): Promise<void> => {
   const { allowed_origins } = request;
@@ -113,8 +116,8 @@ const writeSpec = (
 };
 
 /**
- * Gives connections the name that their credential has by now. The annotation says which one they have until then, so a change that broke
- * off between the two is finished by the next one.
+ * Gives connections the name that their credential has by now. The annotation says which one they have until then, so a
+ * change that broke off between the two is finished by the next one.
  */
 const finishRename = async (credential: Credential, project: Project, deps: Deps): Promise<Credential> => {
   const from = credential.metadata.annotations?.[renamedFromAnnotation];
@@ -150,7 +153,10 @@ export const changeCredential = (
     return { ...renamed, credential: await finishRename(renamed.credential, project, deps) };
   });
 
-/** Changes the given fields. Throws `not_found`, `bad_request`, `name_taken`, and `conflict` for values in a user's own Secret. */
+/**
+ * Changes the given fields. Throws `not_found`, `bad_request`, `name_taken`, and `conflict` for values in a user's own
+ * Secret.
+ */
 export const updateCredential = async (
   { idOrName, request }: { idOrName: string; request: UpdateCredential },
   project: Project,

@@ -11,8 +11,8 @@ import { createdAt, wireId } from "../../../platform/kinds/identity.ts";
 import type { Vault } from "../vault.ts";
 
 /**
- * The URL of a browser's DevTools, and the headers that its agent requires. `accepts`: whether the answer to the upgrade came from
- * that agent; no value may be sent to anything else.
+ * The URL of a browser's DevTools, and the headers that its agent requires. `accepts`: whether the answer to the
+ * upgrade came from that agent; no value may be sent to anything else.
  */
 type DevToolsAddress = {
   url: string;

@@ -7,8 +7,8 @@ import type { FrameFields } from "./locate-fields.ts";
 const ownPages = /^(?:chrome|chrome-untrusted|chrome-extension|devtools):/;
 
 /**
- * Chooses the open top-level page from the browser's list (FILL-12, FILL-13): the page with exactly this URL, fragment included, or
- * the only page. Throws `page_not_found` or `page_ambiguous`.
+ * Chooses the open top-level page from the browser's list (FILL-12, FILL-13): the page with exactly this URL, fragment
+ * included, or the only page. Throws `page_not_found` or `page_ambiguous`.
  */
 export const choosePage = (targets: Protocol.Target.TargetInfo[], pageUrl: string | undefined): string => {
   const [page, ...others] = targets
@@ -25,8 +25,8 @@ export const choosePage = (targets: Protocol.Target.TargetInfo[], pageUrl: strin
 export type Target = { frame: Frame; id: number; selector: string };
 
 /**
- * Tells of a frame whether it and all its ancestor frames have an allowed origin. A frame without a known origin is not allowed.
- * `allowed`: undefined allows every origin.
+ * Tells of a frame whether it and all its ancestor frames have an allowed origin. A frame without a known origin is not
+ * allowed. `allowed`: undefined allows every origin.
  */
 export const frameFilter = (located: FrameFields[], allowed: string[] | undefined): ((frame: Frame) => boolean) => {
   const origins = new Map(located.map(({ frame, origin }) => [frame, origin]));
@@ -52,9 +52,9 @@ const chooseTarget = (located: FrameFields[], selector: string, index: number): 
 };
 
 /**
- * Chooses the field of each selector from the findings of all frames. Throws `FillRefused` for the first bad selector: it is not
- * valid, or it matches no field, several fields, a field that is not editable, the field of an earlier selector, or a field in a
- * frame that is not allowed.
+ * Chooses the field of each selector from the findings of all frames. Throws `FillRefused` for the first bad selector:
+ * it is not valid, or it matches no field, several fields, a field that is not editable, the field of an earlier
+ * selector, or a field in a frame that is not allowed.
  */
 export const chooseTargets = (
   located: FrameFields[],

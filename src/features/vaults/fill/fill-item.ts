@@ -1,12 +1,12 @@
 /**
- * Types values of an item into fields of a page (FILL-1). The steps are one after the other, in the order that callers are promised
- * (FILL-43), whichever would be faster; the first that fails makes the answer:
+ * Types values of an item into fields of a page (FILL-1). The steps are one after the other, in the order that callers
+ * are promised (FILL-43), whichever would be faster; the first that fails makes the answer:
  *
  *   vault, item ──► browser ──► vault attached? ──► values read, item ready? ──► fields known? ──► fillPage ──► event
  *
- * No value is read before the vault is known to be attached. A failure before the first write ends in an error; after it, the caller
- * always gets an answer. Each fill of an item adds an event, also a refused one: the API key, the browser, the page's origin and the
- * outcome, but nothing of the typed values.
+ * No value is read before the vault is known to be attached. A failure before the first write ends in an error; after
+ * it, the caller always gets an answer. Each fill of an item adds an event, also a refused one: the API key, the
+ * browser, the page's origin and the outcome, but nothing of the typed values.
  */
 
 import type { ApiKeys, Principal } from "../../../core/api-keys/api-keys.ts";
@@ -40,8 +40,8 @@ import type { FillAnswer, FillItem } from "./fill-wire.ts";
 import { noteRefusedFill } from "./note-refused-fill.ts";
 
 /**
- * Returns a function that gives the value of a field, or undefined when the item has none. A TOTP code is made only when it is
- * written.
+ * Returns a function that gives the value of a field, or undefined when the item has none. A TOTP code is made only
+ * when it is written.
  */
 const sourceOf = ({ values, totpSecret }: Login, field: string): (() => Sensitive) | undefined => {
   if (field === totpField && totpSecret)
@@ -50,7 +50,10 @@ const sourceOf = ({ values, totpSecret }: Login, field: string): (() => Sensitiv
   return value && (() => value);
 };
 
-/** The selectors of a request with the values of an item. Throws `field_unavailable` for fields that are not in `state.fields`. */
+/**
+ * The selectors of a request with the values of an item. Throws `field_unavailable` for fields that are not in
+ * `state.fields`.
+ */
 const bindingsOf = (item: VaultItem, { fields }: FillItem, { state, login }: ReadyItem): Binding[] => {
   const sources = fields.map(({ field }) => (Object.hasOwn(state.fields, field) ? sourceOf(login, field) : undefined));
   const details = sources.flatMap((value, index) => {
@@ -77,8 +80,8 @@ const valuesOf = ({ fields }: FillItem, { login }: ReadyItem): string[] => {
 };
 
 /**
- * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` unless it says so for this
- * very lease, whatever else it answers: then nothing may be typed.
+ * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` unless
+ * it says so for this very lease, whatever else it answers: then nothing may be typed.
  */
 export const maskFill = async (
   lease: AnyLease,
@@ -100,7 +103,10 @@ type FillInput = {
   arrivedAtMs: number;
 };
 
-/** How long an answer waits for its event at least, ms: it is usually kept in one, also when the time of the fill is over. */
+/**
+ * How long an answer waits for its event at least, ms: it is usually kept in one, also when the time of the fill is
+ * over.
+ */
 const eventMs = 250;
 
 const openReady = async (
@@ -152,7 +158,9 @@ const asAnswered = (error: unknown, time: FillTime): unknown => {
   return new AppError(error.code, error.message, isBusy ? { retryAfterSeconds: busySeconds } : {});
 };
 
-/** Fills the fields. Throws for a failure before the first write (FILL-2 to FILL-26, FILL-45); then nothing was written. */
+/**
+ * Fills the fields. Throws for a failure before the first write (FILL-2 to FILL-26, FILL-45); then nothing was written.
+ */
 export const fillItem = async (
   input: FillInput,
   deps: FindSessionDeps & {

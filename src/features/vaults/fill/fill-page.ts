@@ -1,23 +1,24 @@
 /**
- * Writes values into the fields of one page of a browser. It knows only the browser's CDP endpoint, nothing else of the service.
+ * Writes values into the fields of one page of a browser. It knows only the browser's CDP endpoint, nothing else of the
+ * service.
  *
  *     connect ─► choose page ─► open frames ─► locate all fields ──► choose targets ─► write 0 ─► write 1 ─► … ─► completed
  *        │            │              │                │                    │              │           │
  *        └────────────┴──────────────┴────────────────┴────────────────────┘              ├───────────┴─► failed
  *                     FillRefused: nothing was written                                    └─────────────► unknown
  *
- * - It writes nothing before every field is found, unique and editable. Until then every failure is a `FillRefused`, also the
- *   deadline (`browser_not_ready`).
- * - From the first write on there is a result. A write is one turn in the page: it checks the field again, writes, and checks that
- *   the value is there (in-page/fields.js). The first field that isn't filled ends the fill: `failed` when its outcome is
- *   known, `unknown` when its write was sent and no answer came. Written values stay.
- * - A field is named by its number in its frame's isolated world, which ends with the document. So no write can reach another
- *   element, document or origin than the checked ones: it fails with `target_changed`.
- * - One deadline covers the whole fill. It cuts the connection, so nothing waits longer; and the page itself refuses a write that
- *   it runs after the deadline.
- * - It submits nothing and navigates nowhere. In the page it only emulates a focus, and only if the page has none: otherwise a tab
- *   in the background fires no `focus`, `blur` and `change`. The browser undoes that when the connection ends. It enables no CDP
- *   domain: with `Page` enabled the browser would keep dialogs open for an answer.
+ * - It writes nothing before every field is found, unique and editable. Until then every failure is a `FillRefused`,
+ *   also the deadline (`browser_not_ready`).
+ * - From the first write on there is a result. A write is one turn in the page: it checks the field again, writes, and
+ *   checks that the value is there (in-page/fields.js). The first field that isn't filled ends the fill: `failed` when
+ *   its outcome is known, `unknown` when its write was sent and no answer came. Written values stay.
+ * - A field is named by its number in its frame's isolated world, which ends with the document. So no write can reach
+ *   another element, document or origin than the checked ones: it fails with `target_changed`.
+ * - One deadline covers the whole fill. It cuts the connection, so nothing waits longer; and the page itself refuses a
+ *   write that it runs after the deadline.
+ * - It submits nothing and navigates nowhere. In the page it only emulates a focus, and only if the page has none:
+ *   otherwise a tab in the background fires no `focus`, `blur` and `change`. The browser undoes that when the
+ *   connection ends. It enables no CDP domain: with `Page` enabled the browser would keep dialogs open for an answer.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -31,7 +32,10 @@ import { callInFrame, openFrames } from "./frames.ts";
 import { type FrameFields, locateFields, unlockFields } from "./locate-fields.ts";
 import { type Write, writeFields } from "./write-fields.ts";
 
-/** How long after its last write a fill looks at its fields again, ms: pages check what was typed, and render, after 50 to 250. */
+/**
+ * How long after its last write a fill looks at its fields again, ms: pages check what was typed, and render, after 50
+ * to 250.
+ */
 const settleMs = 300;
 
 /** What of the time is left for the looks and the answer, ms. */
@@ -40,8 +44,9 @@ const answerMs = 200;
 const Problem = z.enum(fieldErrors).optional();
 
 /**
- * Looks at the filled fields once more, after a while: a page may have emptied or replaced one when it lost the focus, or by a timer. A
- * page that has gone on meanwhile has taken the values. Never rejects. `leftMs`: until the deadline of the fill.
+ * Looks at the filled fields once more, after a while: a page may have emptied or replaced one when it lost the focus,
+ * or by a timer. A page that has gone on meanwhile has taken the values. Never rejects. `leftMs`: until the deadline of
+ * the fill.
  */
 const settleFields = async (
   cdp: CdpConnection,
@@ -83,7 +88,8 @@ type PreparedPage = { origin: string; targets: Target[]; isScripted: boolean };
 
 /** Emulates a focus for the page and the frames with fields, as if the tab were in front. */
 const emulateFocus = (cdp: CdpConnection, sessionIds: string[]): void => {
-  // It does not wait: the browser handles these calls before the writes. If they fail, the fields are written all the same.
+  // It does not wait: the browser handles these calls before the writes. If they fail, the fields are written all the
+  // same.
   for (const sessionId of new Set(sessionIds))
     cdp.send("Emulation.setFocusEmulationEnabled", { enabled: true }, { sessionId }).catch(() => undefined);
 };
@@ -124,8 +130,8 @@ const refusalOf = (error: unknown, { signal, isLate }: { signal: AbortSignal; is
 };
 
 /**
- * Fills the fields of one page, and detaches from it. Throws `FillRefused` for a failure before the first write, and the signal's
- * reason when it is aborted before that; a later abort ends the fill like a lost connection.
+ * Fills the fields of one page, and detaches from it. Throws `FillRefused` for a failure before the first write, and
+ * the signal's reason when it is aborted before that; a later abort ends the fill like a lost connection.
  */
 export const fillPage = async (request: FillRequest, signal: AbortSignal): Promise<FillResult> => {
   const endsAtMs = performance.now() + request.timeoutMs;

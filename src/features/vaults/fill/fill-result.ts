@@ -11,7 +11,10 @@ export type FieldResult = {
   error_code?: FieldError;
 };
 
-/** `completed`: every field is filled. `unknown`: a write was sent and its result is not known; later fields were not attempted. */
+/**
+ * `completed`: every field is filled. `unknown`: a write was sent and its result is not known; later fields were not
+ * attempted.
+ */
 export type FillResult = {
   status: "completed" | "failed" | "unknown";
   /** One for each binding, in order. */
@@ -54,8 +57,8 @@ const messages = {
 } satisfies Record<FillRefusal, string>;
 
 /**
- * Thrown when a fill ends before its first write: nothing in the page has changed. It has no cause, which could contain page
- * content.
+ * Thrown when a fill ends before its first write: nothing in the page has changed. It has no cause, which could contain
+ * page content.
  */
 export class FillRefused extends Error {
   override name = "FillRefused";

@@ -16,9 +16,15 @@ export const busySeconds = 1;
 export type FillTime = {
   /** Time that is left, ms; 0 when it is over. */
   leftMs(): number;
-  /** Result of a step before the first write. Rejects with `late(waitsFor)` when the time is over, or with the signal's reason. */
+  /**
+   * Result of a step before the first write. Rejects with `late(waitsFor)` when the time is over, or with the signal's
+   * reason.
+   */
   until<T>(step: Promise<T>, waitsFor: WaitsFor): Promise<T>;
-  /** The error for a fill whose time was over before its first write: `browser_not_ready`, with the inner code `timeout`. */
+  /**
+   * The error for a fill whose time was over before its first write: `browser_not_ready`, with the inner code
+   * `timeout`.
+   */
   late(waitsFor: WaitsFor): AppError;
 };
 

@@ -3,7 +3,10 @@ import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { CdpRefused } from "../../../platform/cdp/cdp-errors.ts";
 import { openFrames } from "./frames.ts";
 
-/** A page with a frame, and a frame in that. Its browser refuses to open those in `gone`, which it has navigated away meanwhile. */
+/**
+ * A page with a frame, and a frame in that. Its browser refuses to open those in `gone`, which it has navigated away
+ * meanwhile.
+ */
 const pageWith = (gone: readonly string[]): CdpConnection => {
   const frameTree = {
     frame: { id: "page" },

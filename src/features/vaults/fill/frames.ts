@@ -16,7 +16,9 @@ export type Frame = {
 
 type Place = { frameId: string; parentId: string | undefined; sessionId: string };
 
-/** Undefined when the browser refuses the call: the frame or its session is gone, so it is no part of the page any more. */
+/**
+ * Undefined when the browser refuses the call: the frame or its session is gone, so it is no part of the page any more.
+ */
 export const unlessGone = async <Result>(answer: Promise<Result>): Promise<Result | undefined> => {
   try {
     return await answer;
@@ -60,8 +62,8 @@ const loadScript = async (cdp: CdpConnection, { frameId, sessionId }: Place): Pr
 };
 
 /**
- * Opens every frame of the page, the main frame first and each frame after its parent. It leaves out frames that vanish meanwhile,
- * with the frames inside them. Rejects when the page itself is gone.
+ * Opens every frame of the page, the main frame first and each frame after its parent. It leaves out frames that vanish
+ * meanwhile, with the frames inside them. Rejects when the page itself is gone.
  */
 export const openFrames = async (cdp: CdpConnection, pageSession: string): Promise<Frame[]> => {
   const places = await listFrames(cdp, pageSession);

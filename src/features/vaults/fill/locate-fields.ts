@@ -11,8 +11,8 @@ const Findings = z.object({
   /** Whether a script of the document may change its fields. */
   isScripted: z.boolean(),
   /**
-   * One for each selector: how many elements match it, and the ids of at most two editable fields among or in them, and of two that are
-   * read-only.
+   * One for each selector: how many elements match it, and the ids of at most two editable fields among or in them, and
+   * of two that are read-only.
    */
   found: z.array(
     z.object({
@@ -30,7 +30,8 @@ export type FrameFields = z.infer<typeof Findings> & { frame: Frame };
 type LocateRequest = {
   selectors: string[];
   /**
-   * Time from now in which the page accepts writes, ms: a page that hangs for longer must not write after the caller has given up.
+   * Time from now in which the page accepts writes, ms: a page that hangs for longer must not write after the caller
+   * has given up.
    */
   limitMs: number;
 };
@@ -50,7 +51,10 @@ export const locateFields = async (
 
 const Unlocked = z.array(z.int());
 
-/** The findings of a frame, with read-only fields among the editable ones that can be written into once they have the focus. */
+/**
+ * The findings of a frame, with read-only fields among the editable ones that can be written into once they have the
+ * focus.
+ */
 const unlockFrame = async (cdp: CdpConnection, located: FrameFields): Promise<FrameFields> => {
   const ids = [...new Set(located.found.flatMap(({ locked }) => locked))];
   if (ids.length === 0) return located;
@@ -69,8 +73,9 @@ const refusedFrame = (located: FrameFields): FrameFields => ({
 });
 
 /**
- * Gives read-only fields the focus where a selector has no editable field in any frame: many pages make a field writable only then, to keep
- * browsers from filling it. Nothing is written. A frame that may not be filled notices nothing.
+ * Gives read-only fields the focus where a selector has no editable field in any frame: many pages make a field
+ * writable only then, to keep browsers from filling it. Nothing is written. A frame that may not be filled notices
+ * nothing.
  */
 export const unlockFields = async (
   cdp: CdpConnection,

@@ -7,8 +7,8 @@ import { type ItemEvents, noteItemEvent } from "../items/item-events.ts";
 import { fetchItem, type ItemPath } from "../items/items.ts";
 
 /**
- * Records a fill that was refused before the item was looked up, such as one with a malformed body, if there is such an item. Nothing
- * of the body is recorded. Never rejects: the refusal is answered in any case.
+ * Records a fill that was refused before the item was looked up, such as one with a malformed body, if there is such an
+ * item. Nothing of the body is recorded. Never rejects: the refusal is answered in any case.
  */
 export const noteRefusedFill = async (
   { path, project, principal, code }: { path: ItemPath; project: Project; principal: Principal; code: ErrorCode },

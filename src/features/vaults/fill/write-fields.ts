@@ -55,8 +55,8 @@ const makeValue = ({ value }: Binding): string | undefined => {
 };
 
 /**
- * Whether the frame's document is being replaced, or is gone. The call carries no value: when the next document cuts it off,
- * the field is known to be unchanged.
+ * Whether the frame's document is being replaced, or is gone. The call carries no value: when the next document cuts it
+ * off, the field is known to be unchanged.
  */
 const leaves = async (cdp: CdpConnection, frame: Frame): Promise<boolean> => {
   try {
@@ -98,8 +98,8 @@ const writeField = async (
 };
 
 /**
- * Writes the fields one after the other, in order, until one isn't filled; later fields are not attempted. Never rejects.
- * `deadline`: aborted when the time for the whole fill is over, which also cuts the connection.
+ * Writes the fields one after the other, in order, until one isn't filled; later fields are not attempted. Never
+ * rejects. `deadline`: aborted when the time for the whole fill is over, which also cuts the connection.
  */
 export const writeFields = async (
   cdp: CdpConnection,

@@ -11,7 +11,10 @@ const claimOf = ({ spec }: VaultItem): string => `${spec.vault}/${spec.key}`;
 const hasVault = ({ metadata, spec }: VaultItem, deps: RoundDeps): boolean =>
   liveIn(metadata.namespace, vaultKind, deps).some((vault) => vault.metadata.name === spec.vault);
 
-/** Asks the API server whether the vault that owns an item is gone: the item may have been created while the vault was deleted. */
+/**
+ * Asks the API server whether the vault that owns an item is gone: the item may have been created while the vault was
+ * deleted.
+ */
 const isOrphan = async ({ metadata, spec }: VaultItem, { kube }: RoundDeps): Promise<boolean> => {
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === vaultKind.kind);
   if (!owner) return false;

@@ -1,7 +1,7 @@
 /**
- * What was done with a vault item, for audits, without secret values. An item has two bounded streams: one for refused fills, so that
- * a flood of them can't push out the rest, and one for all other events. A reader gets both as one: about the newest thousand events
- * and two hundred refusals of the last month.
+ * What was done with a vault item, for audits, without secret values. An item has two bounded streams: one for refused
+ * fills, so that a flood of them can't push out the rest, and one for all other events. A reader gets both as one:
+ * about the newest thousand events and two hundred refusals of the last month.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -46,8 +46,8 @@ export type EventsQuery = {
 
 export type ItemEvents = {
   /**
-   * `isRefusal`: whether the event is that of a fill that was refused. Throws `unavailable`. When Redis' answer is lost, the stream
-   * may get the event twice.
+   * `isRefusal`: whether the event is that of a fill that was refused. Throws `unavailable`. When Redis' answer is
+   * lost, the stream may get the event twice.
    */
   append(itemUid: string, event: ItemEvent, options?: { isRefusal?: boolean }): Promise<void>;
   /** Oldest first. Throws `unavailable`; the reason of `signal` when it is aborted during the wait. */
@@ -125,7 +125,10 @@ const actorOf = ({ keyId }: Principal, { apiKeys }: { apiKeys: ApiKeys }): ItemE
 const isRefusal = ({ type, outcome }: Pick<ItemEvent, "type" | "outcome">): boolean =>
   type === "fill" && !FillAnswer.shape.status.safeParse(outcome).success;
 
-/** Records what a request did with an item. An event that can't be written is only logged: the action itself is already done. */
+/**
+ * Records what a request did with an item. An event that can't be written is only logged: the action itself is already
+ * done.
+ */
 export const noteItemEvent = async (
   item: VaultItem,
   event: Omit<ItemEvent, "actor" | "item"> & { principal: Principal },

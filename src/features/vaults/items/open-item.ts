@@ -60,8 +60,9 @@ export type ReadyItem = {
 type OpenItem = ReadyItem | { state: Extract<ItemState, { status: "unavailable" }> };
 
 /**
- * Opens a login, and then reads the credential's origins once more. A change of both may be under way: it narrows the origins
- * before it writes the values and widens them after. So what the two reads have in common is right for the values in between.
+ * Opens a login, and then reads the credential's origins once more. A change of both may be under way: it narrows the
+ * origins before it writes the values and widens them after. So what the two reads have in common is right for the
+ * values in between.
  */
 const openWithOrigins = async (
   credential: Credential,

@@ -124,9 +124,9 @@ const findOrCreate = async (
 };
 
 /**
- * Returns the item with this key, or creates it; requests at the same time get the same item. Throws `not_found` for the vault or
- * the connection, `no_saved_credential`, `connection_in_other_project`, `external_credential_provider`, and `conflict` for a key
- * whose item has another spec.
+ * Returns the item with this key, or creates it; requests at the same time get the same item. Throws `not_found` for
+ * the vault or the connection, `no_saved_credential`, `connection_in_other_project`, `external_credential_provider`,
+ * and `conflict` for a key whose item has another spec.
  */
 export const putItem = async (
   { path, request, principal }: { path: ItemPath; request: PutItem; principal: Principal },

@@ -54,7 +54,10 @@ const readyDraft = (
   return { type, status: true, reason: "Ready", message: "the connection has a saved credential" };
 };
 
-/** The status of an item, pure. It keeps the uid of its first connection: a later connection of the same name does not count. */
+/**
+ * The status of an item, pure. It keeps the uid of its first connection: a later connection of the same name does not
+ * count.
+ */
 export const itemStatus = (observed: ObservedItem): VaultItemStatus => {
   const { item, connection, source, nowMs } = observed;
   const state = itemState(sourceBySpec(source));

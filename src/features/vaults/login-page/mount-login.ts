@@ -7,8 +7,8 @@
  *   POST /login/{project}/{connection}/form fields, token ──► stored, cookie cleared ──► 303
  *   GET  /login/{project}/{connection}/done ──► thank-you page
  *
- * It needs no API key: the code gives the right to submit one login. No answer, log line or URL contains typed values. It works
- * without scripts.
+ * It needs no API key: the code gives the right to submit one login. No answer, log line or URL contains typed values.
+ * It works without scripts.
  */
 import { createHash, createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
@@ -57,7 +57,10 @@ const visitOf = ({ headers }: Pick<Request, "headers">): string => {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
 };
 
-/** The form's token. It can be made only with the cookie, and a page of another site can't read the form that contains it. */
+/**
+ * The form's token. It can be made only with the cookie, and a page of another site can't read the form that contains
+ * it.
+ */
 const csrfToken = (ticket: string): string => createHmac("sha256", ticket).update("csrf").digest("base64url");
 
 /** Checks a form's token in constant time. */
@@ -106,8 +109,8 @@ const visit = (request: Request): LoginVisit => ({ ...placeOf(request), ticket: 
 const text = (form: Form, name: string): string => (typeof form[name] === "string" ? form[name] : "");
 
 /**
- * Refuses a request without a good ticket: no I/O was done for it, and it counts on the caller's address. A good ticket works whatever
- * others send from the same address, and has a bound of its own.
+ * Refuses a request without a good ticket: no I/O was done for it, and it counts on the caller's address. A good ticket
+ * works whatever others send from the same address, and has a bound of its own.
  */
 const requireUse = (request: Request, ticket: string, check: () => number, services: Services): void => {
   try {

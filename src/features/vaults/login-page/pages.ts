@@ -13,8 +13,8 @@ ${body}
   });
 
 /**
- * The page of the login link. The code follows the `#` of the URL, a part that browsers send to no server. The script puts it into
- * the form and sends that; without scripts the person copies it.
+ * The page of the login link. The code follows the `#` of the URL, a part that browsers send to no server. The script
+ * puts it into the form and sends that; without scripts the person copies it.
  */
 export const codePage = (): string =>
   layout(
@@ -45,7 +45,10 @@ const fieldInput = (field: string): Html =>
 
 type FormPage = { projectName: string; domain: string; fields: string[]; csrf: string; problem?: string };
 
-/** The form for the login of a domain. The name of a project may have signs that turn the text around, so it is isolated. It never shows values that were typed before. */
+/**
+ * The form for the login of a domain. The name of a project may have signs that turn the text around, so it is
+ * isolated. It never shows values that were typed before.
+ */
 export const formPage = ({ projectName, domain, fields, csrf, problem }: FormPage): string =>
   layout(
     `Log in to ${domain}`,

@@ -1,6 +1,6 @@
 /**
- * The content of a credential's Secret: an entry for each value and one for the TOTP secret. No other file reads or writes such a
- * Secret. Errors name entries, never their content.
+ * The content of a credential's Secret: an entry for each value and one for the TOTP secret. No other file reads or
+ * writes such a Secret. Errors name entries, never their content.
  */
 
 import { changeObject } from "../../../core/objects/change-object.ts";
@@ -41,8 +41,8 @@ export const nameOf = (entry: string): string =>
   entry.startsWith(encodedPrefix) ? Buffer.from(entry.slice(encodedPrefix.length), "base64url").toString() : entry;
 
 /**
- * Tells the operator, which may not read Secrets, whether the stored TOTP secret is no base32 text: by an annotation of the
- * credential, written when that changes. Never rejects; the next read of the Secret tries again.
+ * Tells the operator, which may not read Secrets, whether the stored TOTP secret is no base32 text: by an annotation of
+ * the credential, written when that changes. Never rejects; the next read of the Secret tries again.
  */
 const mirrorUnusableTotp = async (
   credential: Credential,
@@ -72,8 +72,8 @@ const fetchSecret = async (credential: Credential, { kube }: Deps): Promise<Secr
 };
 
 /**
- * The entries that are values, by name: all entries of the credential's own Secret, or those that the spec names in another
- * Secret.
+ * The entries that are values, by name: all entries of the credential's own Secret, or those that the spec names in
+ * another Secret.
  */
 const valueEntries = (credential: Credential, data: Record<string, string>): [string, string][] => {
   const names = hasOwnSecret(credential)
@@ -95,8 +95,8 @@ const givesCodes = (text: string, isOwn: boolean): boolean =>
   (isOwn && looksSealed(text)) || normalizeTotpSecret(text) !== undefined;
 
 /**
- * `names`: all values, also empty ones. An empty value is stored plain, so no key is needed to find out that it is empty.
- * `hasUnusableTotp`: a TOTP secret is stored that is no base32 text; it counts as none (CREDENTIAL-19).
+ * `names`: all values, also empty ones. An empty value is stored plain, so no key is needed to find out that it is
+ * empty. `hasUnusableTotp`: a TOTP secret is stored that is no base32 text; it counts as none (CREDENTIAL-19).
  */
 type LoginShape = StoredLogin & { names: string[]; hasUnusableTotp: boolean };
 
@@ -121,8 +121,8 @@ export const fetchLoginShape = async (credential: Credential, deps: Deps): Promi
 };
 
 /**
- * The same for lists: a Secret that this service wrote is not read, since the credential's spec says what is in it. A page of large logins
- * would cost a call and its bytes for each.
+ * The same for lists: a Secret that this service wrote is not read, since the credential's spec says what is in it. A
+ * page of large logins would cost a call and its bytes for each.
  */
 export const listedLoginShape = async (credential: Credential, deps: Deps): Promise<Omit<LoginShape, "names">> => {
   if (!hasOwnSecret(credential)) return fetchLoginShape(credential, deps);
@@ -180,8 +180,9 @@ const withoutContent = (error: unknown): unknown =>
     : error;
 
 /**
- * Writes the login that `change` returns. One write encrypts all values anew with the newest key; it creates a Secret again that a
- * user has deleted. `change` may throw to give up. Throws `conflict` for a Secret that this service did not create.
+ * Writes the login that `change` returns. One write encrypts all values anew with the newest key; it creates a Secret
+ * again that a user has deleted. `change` may throw to give up. Throws `conflict` for a Secret that this service did
+ * not create.
  */
 export const changeLogin = async (
   credential: Credential,

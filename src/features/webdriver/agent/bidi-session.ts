@@ -3,8 +3,8 @@
  *
  *   none ──session.new, or any command but session.status and session.end──► open ──session.end──► ended
  *
- * The URL names a session of the service, so a client that sends a command without `session.new`, as those do that attach to a session,
- * means it: a session of BiDi with no capabilities is opened then.
+ * The URL names a session of the service, so a client that sends a command without `session.new`, as those do that
+ * attach to a session, means it: a session of BiDi with no capabilities is opened then.
  */
 
 import { randomUUID } from "node:crypto";
@@ -63,7 +63,10 @@ const matchCapabilities = (params: unknown): Matched => {
   return { refused: "session not created", why };
 };
 
-/** Commands that may be under way. Each has something in memory until it is answered, and a page can keep one waiting for ever. */
+/**
+ * Commands that may be under way. Each has something in memory until it is answered, and a page can keep one waiting
+ * for ever.
+ */
 const maxUnanswered = 1024;
 
 /** The id of the command by which the mapper's session is opened: none of a client's. */
@@ -100,7 +103,10 @@ export const createBidiSession = ({ mapper, send, end }: BidiSessionDeps): BidiS
   let opened: ((message: Message) => void) | undefined;
   let unanswered = 0;
 
-  /** Resolves with the session's capabilities; undefined when the browser could not be prepared, which ends the connection. */
+  /**
+   * Resolves with the session's capabilities; undefined when the browser could not be prepared, which ends the
+   * connection.
+   */
   const open = async (asked: Message): Promise<Message | undefined> => {
     const answer = Promise.withResolvers<Message>();
     opened = answer.resolve;

@@ -1,6 +1,6 @@
 /**
- * The program of a process for WebDriver BiDi (serve-bidi.ts). It takes one upgrade on the socket that it was given, connects to the
- * browser's DevTools that a header of it names, and ends with the first of the two connections.
+ * The program of a process for WebDriver BiDi (serve-bidi.ts). It takes one upgrade on the socket that it was given,
+ * connects to the browser's DevTools that a header of it names, and ends with the first of the two connections.
  */
 
 import { createServer, type IncomingMessage } from "node:http";
@@ -95,7 +95,8 @@ const serve = async (request: IncomingMessage, socket: Socket, head: Buffer): Pr
   process.on("uncaughtException", () => client.close("failed", "the connection has failed"));
 };
 
-// The mapper leaves promises that nobody waits for; in the tab for which it was written, a rejected one is a line of the console.
+// The mapper leaves promises that nobody waits for; in the tab for which it was written, a rejected one is a line of
+// the console.
 process.on("unhandledRejection", () => undefined);
 
 const socket = new Socket({ fd: socketFd, readable: true, writable: true });

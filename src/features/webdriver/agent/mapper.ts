@@ -7,8 +7,9 @@ import type { WebSocket } from "ws";
 import { z } from "zod";
 import type { Command, Message } from "./command.ts";
 
-// Answers `browsingContext.create` when the new tab is as the client has set up its session. The mapper answers as soon as the tab has
-// loaded, some milliseconds before it has told the browser of intercepts: a navigation that follows at once would not be held by them.
+// Answers `browsingContext.create` when the new tab is as the client has set up its session. The mapper answers as soon
+// as the tab has loaded, some milliseconds before it has told the browser of intercepts: a navigation that follows at
+// once would not be held by them.
 //
 //   answer of create ──► `script.evaluate` in the tab, which the mapper carries out once the tab is set up ──► the answer goes on
 
@@ -24,7 +25,10 @@ const Created = z.object({ type: z.literal("success"), result: z.object({ contex
 /** The first id of its own commands, downwards: none of a client's, nor the one by which a session is opened. */
 const firstOwnId = -2;
 
-/** `run`: gives a command to the mapper. `tell`: takes each message that is for others, in their order but for answers that wait. */
+/**
+ * `run`: gives a command to the mapper. `tell`: takes each message that is for others, in their order but for answers
+ * that wait.
+ */
 const createReadyTabs = ({ run, tell }: { run(command: Command): void; tell(message: Message): void }): ReadyTabs => {
   const creating = new Set<unknown>();
   const waiting = new Map<unknown, Message>();

@@ -1,4 +1,6 @@
-/** `GET /webdriver`: WebDriver BiDi. Each connection has a process of its own, from the upgrade to the connection's end. */
+/**
+ * `GET /webdriver`: WebDriver BiDi. Each connection has a process of its own, from the upgrade to the connection's end.
+ */
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { Socket } from "node:net";
@@ -11,11 +13,11 @@ import type { ServeUpgrade } from "../../../core/agent/upgrades.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import { devToolsHeader, socketFd } from "./process-contract.ts";
 
-// The process that speaks WebDriver BiDi with one client (main.ts). Its other end is a socket over which the agent passes the client's
-// bytes.
+// The process that speaks WebDriver BiDi with one client (main.ts). Its other end is a socket over which the agent
+// passes the client's bytes.
 //
-// A process, not a thread: it parses what the client and the pages send, and a thread that runs out of memory can take the whole agent
-// with it. It may read its own program and nothing else, write nowhere, and start nothing.
+// A process, not a thread: it parses what the client and the pages send, and a thread that runs out of memory can take
+// the whole agent with it. It may read its own program and nothing else, write nowhere, and start nothing.
 
 /** Most memory of its JavaScript objects, MB. */
 const maxMegabytes = 256;

@@ -23,8 +23,9 @@ export type Attempt = {
 };
 
 /**
- * One way to get out. `behind`: the wall that it is tried behind: one whose rules allow the allowed site alone (`rules`), or one without
- * rules, which keeps from loopback all the same (`open`). `control`: where it succeeds: without rules, or without a wall (`plain`).
+ * One way to get out. `behind`: the wall that it is tried behind: one whose rules allow the allowed site alone
+ * (`rules`), or one without rules, which keeps from loopback all the same (`open`). `control`: where it succeeds:
+ * without rules, or without a wall (`plain`).
  */
 export type Row = {
   what: string;

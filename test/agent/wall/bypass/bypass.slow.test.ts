@@ -1,6 +1,6 @@
 /**
- * Ways around the network rules of a browser, each tried by its holder in a real Chromium behind the agent's wall, and where nothing
- * forbids it, so that each check can fail. What counts is what arrives at the forbidden servers.
+ * Ways around the network rules of a browser, each tried by its holder in a real Chromium behind the agent's wall, and
+ * where nothing forbids it, so that each check can fail. What counts is what arrives at the forbidden servers.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,10 @@ const idOf = (row: Row): string => `n${rows.indexOf(row)}`;
 
 /** An attempt has ended, or goes on in the background. */
 const attemptMs = 5000;
-/** The longest that an attempt keeps the others waiting: until its page opens, and until something arrives where nothing forbids it. */
+/**
+ * The longest that an attempt keeps the others waiting: until its page opens, and until something arrives where nothing
+ * forbids it.
+ */
 const mostMs = 60_000;
 /** Attempts at the same time. */
 const atOnce = 8;

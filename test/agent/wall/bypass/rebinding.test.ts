@@ -13,7 +13,9 @@ const parts = new AsyncDisposableStack();
 let answer: Answer;
 let dns: DnsServer;
 let page: Page;
-/** Two servers on the same port: on the machine's own address, which the rules allow, and on loopback, which none do. */
+/**
+ * Two servers on the same port: on the machine's own address, which the rules allow, and on loopback, which none do.
+ */
 let allowed: HitServers;
 let forbidden: HitServers;
 

@@ -34,7 +34,10 @@ const inCall = (node: SyntaxNode, text: string): Edit[] => {
   return [{ start, end, replace: name === "min" ? "max" : "min" }];
 };
 
-/** One too many or too few: in a comparison, in what is cut out of a list, `+ 1` left out; or the other one of `min` and `max`. */
+/**
+ * One too many or too few: in a comparison, in what is cut out of a list, `+ 1` left out; or the other one of `min` and
+ * `max`.
+ */
 export const bound: Kind = ({ node, text }) => {
   if (node.type === "CallExpression") return inCall(node, text);
   if (node.type !== "BinaryExpression") return [];

@@ -1,6 +1,6 @@
--- When Redis has last heard of the API replicas whose callers wait for this pool: the channel of a replica → ms. A replica that
--- stands still (SIGSTOP, a machine without power) stays subscribed for minutes, so its subscription does not tell.
--- A replica whose beat is forgotten (beat.lua) or was lost with other data does not count as silent.
+-- When Redis has last heard of the API replicas whose callers wait for this pool: the channel of a replica → ms. A
+-- replica that stands still (SIGSTOP, a machine without power) stays subscribed for minutes, so its subscription does
+-- not tell. A replica whose beat is forgotten (beat.lua) or was lost with other data does not count as silent.
 local SILENT_MS = 2000
 
 local function beat(channel)

@@ -1,5 +1,5 @@
--- A browser's record: { id, pod, address, config, seq, state, since, session?, reason?, leaving?, leaving_since?, kept? }; states in
--- src/core/leases/records.ts.
+-- A browser's record: { id, pod, address, config, seq, state, since, session?, reason?, leaving?, leaving_since?, kept?
+-- }; states in src/core/leases/records.ts.
 local function getBrowser(id)
   local text = redis.call("HGET", BROWSERS, id)
   return text and cjson.decode(text)

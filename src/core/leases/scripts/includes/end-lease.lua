@@ -1,4 +1,5 @@
--- Ends a lease: moves what is kept of it (`EndedLease` in src/core/leases/records.ts) to the ended ones, with time and reason.
+-- Ends a lease: moves what is kept of it (`EndedLease` in src/core/leases/records.ts) to the ended ones, with time and
+-- reason.
 
 -- Longest request that is kept with an ended lease, bytes. Of a longer one the fields go that a reader misses least.
 local KEPT_REQUEST_BYTES = 512

@@ -1,6 +1,7 @@
--- The ended leases of a pool. They stay for a day, or until newer ones need their room: the oldest go first. A lease that
--- ended a moment ago always stays: repeated calls and half-done steps (stepMs in src/core/leases/diagnose.ts) may still ask for it.
--- The pool's hash has their bytes as `ended_bytes`, and the operator's bounds as `ended_most` and `ended_most_bytes` (trim.lua).
+-- The ended leases of a pool. They stay for a day, or until newer ones need their room: the oldest go first. A lease
+-- that ended a moment ago always stays: repeated calls and half-done steps (stepMs in src/core/leases/diagnose.ts) may
+-- still ask for it. The pool's hash has their bytes as `ended_bytes`, and the operator's bounds as `ended_most` and
+-- `ended_most_bytes` (trim.lua).
 local ENDED_LIFE_MS = 24 * 60 * 60 * 1000
 local ENDED_SURELY_MS = 20 * 1000
 

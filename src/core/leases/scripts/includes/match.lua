@@ -1,8 +1,8 @@
 -- Gives idle browsers to waiting callers, the longest idle to the longest waiting, until either of them runs out.
 -- `own`: the session of the caller that runs this script. It reads its grant from the script's answer, and its request
--- (`ownRequest`) is not stored yet. All other callers get their grants by a message.
--- A waiter whose API replica is silent or not subscribed is dropped, so that no caller waits behind a dead one. A replica that
--- was cut off or stood still only briefly takes again with the ticket and gets the place back.
+-- (`ownRequest`) is not stored yet. All other callers get their grants by a message. A waiter whose API replica is
+-- silent or not subscribed is dropped, so that no caller waits behind a dead one. A replica that was cut off or stood
+-- still only briefly takes again with the ticket and gets the place back.
 local function leaseOf(browser, session, request)
   return {
     session = session, browser = browser.id, pod = browser.pod, address = browser.address, config = browser.config,
@@ -22,8 +22,9 @@ local function isListening(session, request, lease)
   return redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "granted", lease = lease })) > 0
 end
 
--- Data to which Redis fell back may have a caller in the queue that has got its browser since. So a waiter that has not been heard of
--- in this run of the server is asked to take again: one who really waits does, and has the place back by its ticket.
+-- Data to which Redis fell back may have a caller in the queue that has got its browser since. So a waiter that has not
+-- been heard of in this run of the server is asked to take again: one who really waits does, and has the place back by
+-- its ticket.
 local function isOfThisRun(session, request)
   if not request.server or request.server == serverRun() then return true end
   redis.call("SPUBLISH", request.channel, cjson.encode({ session = session, wake = "recheck" }))

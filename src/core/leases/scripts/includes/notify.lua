@@ -1,6 +1,6 @@
--- Tells the operators that this pool changed. Urgent: a browser waits to be destroyed; else only counts changed, and the script
--- publishes that four times a second at most. This is enough: an operator reconciles no sooner than half a second after such a
--- message and sees all changes until then. The rest of that half second is for late messages.
+-- Tells the operators that this pool changed. Urgent: a browser waits to be destroyed; else only counts changed, and
+-- the script publishes that four times a second at most. This is enough: an operator reconciles no sooner than half a
+-- second after such a message and sees all changes until then. The rest of that half second is for late messages.
 local NOTIFY_EVERY_MS = 250
 
 local function notify(urgent)

@@ -1,6 +1,6 @@
--- Tickets order the waiting callers: Redis' own clock in microseconds, but always above every ticket that this pool has given
--- or seen. So a caller that comes back with its ticket after a loss of data is ahead of all later callers, and no counter has
--- to be restored. Tickets are text, because cjson writes 14 digits only and they have 16.
+-- Tickets order the waiting callers: Redis' own clock in microseconds, but always above every ticket that this pool has
+-- given or seen. So a caller that comes back with its ticket after a loss of data is ahead of all later callers, and no
+-- counter has to be restored. Tickets are text, because cjson writes 14 digits only and they have 16.
 local function ticketFor(given)
   local last = tonumber(redis.call("HGET", POOL, "ticket")) or 0
   local ticket = tonumber(given)

@@ -6,26 +6,31 @@
  *   size   = wanted, when that is more than now and there is room
  *            the highest that was wanted in the quiet time, when less is wanted, and never more than now
  *
- * It grows only to what is wanted at this moment. So a past peak, which a limit held back, starts nothing when the limit is lifted.
+ * It grows only to what is wanted at this moment. So a past peak, which a limit held back, starts nothing when the
+ * limit is lifted.
  */
 import type { Autoscale } from "../autoscale.ts";
 import { boundsAt, nextBoundsMs, type SizeBounds } from "./schedule.ts";
 
-// What was wanted of a pool in its quiet time: the size falls to the highest of it, so a load that comes and goes moves nothing.
+// What was wanted of a pool in its quiet time: the size falls to the highest of it, so a load that comes and goes moves
+// nothing.
 
 /** A size that was wanted until a moment. `atMs`: by a clock that is never set. */
 export type WantedSize = { atMs: number; size: number };
 
 /**
- * What is remembered. `steps`: oldest and highest first, each higher than all later ones. `now`: what is wanted since the last decision; it
- * counts until the next one, however long that takes.
+ * What is remembered. `steps`: oldest and highest first, each higher than all later ones. `now`: what is wanted since
+ * the last decision; it counts until the next one, however long that takes.
  */
 export type QuietTime = { steps: readonly WantedSize[]; now: number };
 
 /** Parts of a quiet time of which only the highest is kept: so many steps are kept at most, and one more. */
 const parts = 60;
 
-/** Within a part of the quiet time the highest stands for all, until that part's last moment: a size falls by that much later. */
+/**
+ * Within a part of the quiet time the highest stands for all, until that part's last moment: a size falls by that much
+ * later.
+ */
 const withStep = (steps: readonly WantedSize[], { atMs, size }: WantedSize, quietMs: number): readonly WantedSize[] => {
   const partOf = (ms: number): number => Math.floor((ms * parts) / quietMs);
   const higher = steps.filter((one) => one.size > size);
@@ -37,7 +42,10 @@ const withStep = (steps: readonly WantedSize[], { atMs, size }: WantedSize, quie
 /** What is remembered at the beginning: a size that is wanted until something else is. */
 export const beginQuietTime = (size: number): QuietTime => ({ steps: [], now: size });
 
-/** Adds what is wanted now, and drops what no longer counts: what is older than the quiet time, and what is not above a later one. */
+/**
+ * Adds what is wanted now, and drops what no longer counts: what is older than the quiet time, and what is not above a
+ * later one.
+ */
 export const remember = ({ steps, now }: QuietTime, { atMs, size }: WantedSize, quietMs: number): QuietTime => {
   const young = steps.filter((one) => atMs - one.atMs <= quietMs);
   const until = withStep(young, { atMs, size: now }, quietMs);
@@ -54,8 +62,8 @@ type LimitReason = "PooledSessionsLimit" | "SessionsLimit";
 export type Room = { size: number; limit: LimitReason };
 
 /**
- * Why a pool has its size. `Demand`: it is what is asked for. `AtMin`, `AtMax`: less, or more, is asked for. `ScaleDownStabilized`: more was
- * wanted in the quiet time.
+ * Why a pool has its size. `Demand`: it is what is asked for. `AtMin`, `AtMax`: less, or more, is asked for.
+ * `ScaleDownStabilized`: more was wanted in the quiet time.
  */
 export type SizeReason = "Demand" | "AtMin" | "AtMax" | "ScaleDownStabilized" | LimitReason;
 
@@ -68,7 +76,10 @@ export type ScalingInput = {
   room: Room;
   /** Redis has lost data, and not all browsers were asked yet whether they are in use. */
   isRecovering: boolean;
-  /** What this replica remembers of earlier rounds; undefined when it begins: then nothing shrinks before a whole quiet time is over. */
+  /**
+   * What this replica remembers of earlier rounds; undefined when it begins: then nothing shrinks before a whole quiet
+   * time is over.
+   */
   recent: QuietTime | undefined;
   /** ms since the epoch, for the schedule. */
   nowMs: number;
@@ -99,7 +110,9 @@ const reasonOf = ({ asked, wanted, size, bounds, limit }: Sizes): SizeReason => 
   return asked < bounds.min ? "AtMin" : "Demand";
 };
 
-/** When a pool that a limit holds back looks for room again, ms: no event tells that another pool has become smaller. */
+/**
+ * When a pool that a limit holds back looks for room again, ms: no event tells that another pool has become smaller.
+ */
 const roomAgainMs = 5000;
 
 /** When the oldest of what is remembered ends, ms from now. */

@@ -1,7 +1,7 @@
 /**
- * The bounds of an autoscaled pool at a time. A window is compared with the clock on the wall of its time zone, so it begins at the same
- * time of day in summer and in winter: one whose start is skipped begins when the clock jumps, one that falls into a repeated hour is there
- * twice.
+ * The bounds of an autoscaled pool at a time. A window is compared with the clock on the wall of its time zone, so it
+ * begins at the same time of day in summer and in winter: one whose start is skipped begins when the clock jumps, one
+ * that falls into a repeated hour is there twice.
  */
 import { type Autoscale, type ScheduleWindow, weekdays } from "../autoscale.ts";
 
@@ -63,6 +63,9 @@ export const boundsAt = ({ min, max, schedule = [] }: Autoscale, nowMs: number):
   };
 };
 
-/** When other bounds may come into force at the earliest: windows begin and end at whole minutes. Undefined without windows. */
+/**
+ * When other bounds may come into force at the earliest: windows begin and end at whole minutes. Undefined without
+ * windows.
+ */
 export const nextBoundsMs = ({ schedule = [] }: Autoscale, nowMs: number): number | undefined =>
   schedule.length === 0 ? undefined : 60_000 - (nowMs % 60_000);

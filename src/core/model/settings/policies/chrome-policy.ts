@@ -1,6 +1,6 @@
 /**
- * Checks a pool's Chrome enterprise policies: their total size (LIMIT-6), their names (POOL-16), and the types of their values
- * (POOL-18). Chromium itself would ignore what it does not know or can't read, and tell nobody.
+ * Checks a pool's Chrome enterprise policies: their total size (LIMIT-6), their names (POOL-16), and the types of their
+ * values (POOL-18). Chromium itself would ignore what it does not know or can't read, and tell nobody.
  */
 
 import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
@@ -14,7 +14,9 @@ export const maxChromePolicyBytes = 5 * 1024 * 1024;
 /** A request can contain very many bad names; the answer shows the first ones. */
 const maxProblems = 20;
 
-/** Chromium reads no policy at all from a file whose values are nested deeper than 200; lists of objects count twice. */
+/**
+ * Chromium reads no policy at all from a file whose values are nested deeper than 200; lists of objects count twice.
+ */
 const maxDepth = 100;
 
 const policyName = /^[A-Z][A-Za-z0-9]{1,127}$/;

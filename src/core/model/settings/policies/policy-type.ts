@@ -50,8 +50,8 @@ const stringProblem = (value: unknown, type: Text): string | undefined => {
 };
 
 /**
- * Where a check is, and what it has found. `path` is changed in place and copied for a problem alone: a policy can have a hundred thousand
- * values. `most`: the check ends at so many problems.
+ * Where a check is, and what it has found. `path` is changed in place and copied for a problem alone: a policy can have
+ * a hundred thousand values. `most`: the check ends at so many problems.
  */
 type Check = { path: (string | number)[]; shared: SharedTypes; found: SpecProblem[]; most: number };
 
@@ -82,7 +82,10 @@ const checkItems = (value: unknown[], items: PolicyType, check: Check): void => 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The type of an entry of an object; undefined when it may not have the entry. An object without any known entry may have all. */
+/**
+ * The type of an entry of an object; undefined when it may not have the entry. An object without any known entry may
+ * have all.
+ */
 const typeOfEntry = (name: string, type: Entries): PolicyType | "any" | undefined => {
   const { properties, patternProperties, additionalProperties } = type;
   if (properties && Object.hasOwn(properties, name)) return properties[name];

@@ -1,6 +1,7 @@
 /**
- * Policies that Chromium knows and a pool may not set, each with the reason. All names of the generated table were judged when this
- * list was made; with a new Chromium, judge those that its table adds. A pattern covers a family that grows.
+ * Policies that Chromium knows and a pool may not set, each with the reason. All names of the generated table were
+ * judged when this list was made; with a new Chromium, judge those that its table adds. A pattern covers a family that
+ * grows.
  */
 
 /** Of what the service does itself. */

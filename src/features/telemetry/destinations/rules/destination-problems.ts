@@ -9,14 +9,15 @@ import {
 import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
 import type { TelemetryDestinationSpec } from "../telemetry-destination.ts";
 
-// Which receivers telemetry may be sent to (TELEMETRY-22). Callers choose the endpoints, so each is checked by its host and again by each
-// address that this host turns out to have, like what browsers reach. Private places, and loopback, are for the administrator to allow.
+// Which receivers telemetry may be sent to (TELEMETRY-22). Callers choose the endpoints, so each is checked by its host
+// and again by each address that this host turns out to have, like what browsers reach. Private places, and loopback,
+// are for the administrator to allow.
 
 const loopback = ["127.0.0.0/8", "::1/128"].map(range);
 
 /**
- * The filter of endpoints. `allowed`: patterns of private or loopback hosts, addresses and ranges. Link-local addresses and metadata
- * services are never reached, whatever is allowed. Throws for a pattern that is none.
+ * The filter of endpoints. `allowed`: patterns of private or loopback hosts, addresses and ranges. Link-local addresses
+ * and metadata services are never reached, whatever is allowed. Throws for a pattern that is none.
  */
 export const createDestinationFilter = (allowed: readonly string[]): NetworkFilter => {
   const filter = createNetworkFilter({ privateHosts: allowed });

@@ -28,8 +28,8 @@ const totpAfter = (before: Sensitive | undefined, given: string | undefined): Se
 };
 
 /**
- * The login after a change. `isStorable`: false for a text that can't be stored as a value. Throws `bad_request`, which names
- * fields, but never their values.
+ * The login after a change. `isStorable`: false for a text that can't be stored as a value. Throws `bad_request`, which
+ * names fields, but never their values.
  */
 export const changedLogin = (
   before: Login,
@@ -48,7 +48,9 @@ export const changedLogin = (
   return { values: after, totpSecret: totpAfter(before.totpSecret, totpSecret) };
 };
 
-/** Which values of a login are fields and not empty, and whether it has a TOTP secret that gives codes (CREDENTIAL-19). */
+/**
+ * Which values of a login are fields and not empty, and whether it has a TOTP secret that gives codes (CREDENTIAL-19).
+ */
 export const shapeOf = ({ values, totpSecret }: Login): StoredLogin => ({
   valueNames: [...values].flatMap(([name, value]) => (value.reveal() !== "" && isFieldName(name) ? [name] : [])),
   hasTotp: totpSecret !== undefined && normalizeTotpSecret(totpSecret.reveal()) !== undefined,

@@ -1,6 +1,7 @@
 /**
- * Settings of a connection that nothing here carries out (CONNECTION-21): people log in on the hosted page, and no browser logs in,
- * checks or renews a login by itself. A value that asks for what happens anyway is accepted. For requests and YAML alike.
+ * Settings of a connection that nothing here carries out (CONNECTION-21): people log in on the hosted page, and no
+ * browser logs in, checks or renews a login by itself. A value that asks for what happens anyway is accepted. For
+ * requests and YAML alike.
  */
 
 import { mergeTelemetry, type Telemetry } from "../../../../core/model/settings/telemetry.ts";

@@ -17,7 +17,8 @@ export const credentialOfName = (credentials: readonly Credential[], name: strin
   credentials.filter((credential) => wireName(credential) === name).sort(byAge)[0];
 
 /**
- * The item's connection. An item keeps its first connection: a later one of the same name, which YAML can write, does not count.
+ * The item's connection. An item keeps its first connection: a later one of the same name, which YAML can write, does
+ * not count.
  */
 export const connectionOf = (
   { spec, status }: VaultItem,

@@ -8,7 +8,9 @@
  */
 import { isFieldName, totpField } from "../../credentials/credential.ts";
 
-/** The names of a credential's values that are fields and not empty, and whether it has a TOTP secret that gives codes. */
+/**
+ * The names of a credential's values that are fields and not empty, and whether it has a TOTP secret that gives codes.
+ */
 export type StoredLogin = { valueNames: readonly string[]; hasTotp: boolean };
 
 /** The source of an item's values, found through its connection. */

@@ -14,8 +14,8 @@ const maxLength = 256;
 const impossibleRests = [1, 3, 6];
 
 /**
- * Converts a secret in the form that sites show (any case, spaces, hyphens, padding) to plain base32; undefined when it is no
- * base32. It gives no reason: that would quote the secret.
+ * Converts a secret in the form that sites show (any case, spaces, hyphens, padding) to plain base32; undefined when it
+ * is no base32. It gives no reason: that would quote the secret.
  */
 export const normalizeTotpSecret = (text: string): string | undefined => {
   const base32 = text.replace(/[\s-]/g, "").replace(/=+$/, "").toUpperCase();
@@ -27,8 +27,8 @@ export const normalizeTotpSecret = (text: string): string | undefined => {
 export type TotpCode = { code: string; expiresAtMs: number };
 
 /**
- * The code at `nowMs`, since the epoch, with its leading zeros; undefined when the secret is no base32. `secret`: in any form that
- * sites show, since a secret that YAML stores was never checked.
+ * The code at `nowMs`, since the epoch, with its leading zeros; undefined when the secret is no base32. `secret`: in
+ * any form that sites show, since a secret that YAML stores was never checked.
  */
 export const totpCode = (secret: string, nowMs: number): TotpCode | undefined => {
   const base32 = normalizeTotpSecret(secret);
