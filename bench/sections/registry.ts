@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { targetOf } from "../../src/features/sites/rules/target.ts";
 import { importSites, originOf } from "../../src/features/sites/transfer.ts";
-import { hostileUrls } from "../../test/sites/support/hostile-urls.ts";
+import { hostileUrls } from "../../test/features/sites/support/hostile-urls.ts";
 import { startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { runInOwnProcess } from "../own-process.ts";
 import type { Bench, Row, Section } from "../section.ts";

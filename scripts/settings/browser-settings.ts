@@ -26,14 +26,14 @@ const profile: Setting = {
   needs: ["blob store"],
   shownBy: {
     "test/e2e/http-errors.test.ts": ["for a %s that names nothing is 404: %s"],
-    "test/profile-archive/chromium.test.ts": [
+    "test/features/profiles/archive/chromium.test.ts": [
       "an agent starts its browser with the profile, each time anew; headless: %s",
     ],
     "test/e2e/patch-profile.slow.test.ts": [
       "browsers start with the profile and never write to it, whatever save_changes says, with the reuse policy %s (1)",
     ],
     "test/e2e/change-browser.slow.test.ts": ["is loaded into a browser that runs, headless: %s"],
-    "test/profiles/profiles.test.ts": [
+    "test/features/profiles/profiles.test.ts": [
       "has its id in the pool's answer, and can't be deleted",
       "is needed to download a profile, and to give it to a pool or a browser; not to see, clear or delete it",
     ],
@@ -46,9 +46,11 @@ const extension: Setting = {
   needs: ["blob store"],
   shownBy: {
     "test/e2e/patch-rules.test.ts": ["replaces the list of extensions, and an empty one clears it (3)"],
-    "test/extensions/upload.test.ts": ["a pool answers its extensions in their order, and one that is in use stays"],
+    "test/features/extensions/upload.test.ts": [
+      "a pool answers its extensions in their order, and one that is in use stays",
+    ],
     "test/e2e/settings.slow.test.ts": [pooledSettings],
-    "test/agent/extensions.slow.test.ts": [
+    "test/features/extensions/agent/extensions.slow.test.ts": [
       "content scripts and workers of all extensions work, in every context and after a reset",
     ],
   },
@@ -71,10 +73,10 @@ const viewport: Setting = {
   by: "agent (`--window-size`, the screen of Xvfb)",
   takesHold: changes,
   shownBy: {
-    "test/agent/change-viewport.slow.test.ts": [
+    "test/core/agent/change-viewport.slow.test.ts": [
       "%s changes in all pages and in later ones, and is the first one again after the lease",
     ],
-    "test/agent/browser-settings.slow.test.ts": [
+    "test/core/agent/browser-settings.slow.test.ts": [
       "a headless browser gives every page the viewport",
       "has a screen of the viewport's size, and its window fills all but the last row",
     ],
@@ -88,7 +90,7 @@ export const browserSettings = {
     by: "agent (`--headless`, or a screen of Xvfb)",
     takesHold,
     shownBy: {
-      "test/agent/browser-settings.slow.test.ts": [
+      "test/core/agent/browser-settings.slow.test.ts": [
         "a headless browser gives every page the viewport",
         "has a screen of the viewport's size, and its window fills all but the last row",
       ],
@@ -98,7 +100,7 @@ export const browserSettings = {
     by: "agent (the full browser and its flags; docs/stealth.md)",
     takesHold,
     shownBy: {
-      "test/agent/stealth.slow.test.ts": [
+      "test/core/agent/stealth.slow.test.ts": [
         "a plain headless browser fails the checks of its user agent, plugins and others; with stealth it passes them",
         "a plain headful browser fails the checks of navigator.webdriver and WebGL; with stealth it passes them",
       ],
@@ -107,7 +109,7 @@ export const browserSettings = {
   kioskMode: {
     by: "agent (`--kiosk`)",
     takesHold,
-    shownBy: { "test/agent/browser-settings.slow.test.ts": ["in kiosk mode shows the page alone"] },
+    shownBy: { "test/core/agent/browser-settings.slow.test.ts": ["in kiosk mode shows the page alone"] },
   },
   "viewport.width": viewport,
   "viewport.height": viewport,
@@ -115,8 +117,10 @@ export const browserSettings = {
     by: "agent (the mode of a headful browser's screen); a headless one draws at 60 Hz",
     takesHold: changes,
     shownBy: {
-      "test/agent/change-viewport.slow.test.ts": ["of a headful browser changes its refresh rate, too"],
-      "test/agent/browser-settings.slow.test.ts": ["a headful browser draws at the viewport's refresh rate, %d Hz"],
+      "test/core/agent/change-viewport.slow.test.ts": ["of a headful browser changes its refresh rate, too"],
+      "test/core/agent/browser-settings.slow.test.ts": [
+        "a headful browser draws at the viewport's refresh rate, %d Hz",
+      ],
       "src/core/model/settings/browser-settings.test.ts": [
         "%i x %i without a refresh rate has %i Hz",
         "a refresh rate that is given stays",
@@ -134,11 +138,11 @@ export const browserSettings = {
         "a policy of 5 MiB holds whole",
         "%s is refused as such: %s",
       ],
-      "test/agent/policies/known.test.ts": [
+      "test/core/agent/policies/known.test.ts": [
         "Chromium heeds every policy that may be set, with a value of its type",
         "Chromium complains of every policy with a value of another type, and so does the API",
       ],
-      "test/agent/policies/holder.slow.test.ts": [
+      "test/core/agent/policies/holder.slow.test.ts": [
         "no download gets into a browser's folder of policies, its own or a neighbour's",
       ],
     },
@@ -188,6 +192,6 @@ export const browserSettings = {
   startUrl: {
     by: "agent (over CDP, once Chromium answers)",
     takesHold,
-    shownBy: { "test/agent/browser-settings.slow.test.ts": ["of the pool is open in the browser's first page"] },
+    shownBy: { "test/core/agent/browser-settings.slow.test.ts": ["of the pool is open in the browser's first page"] },
   },
 } satisfies Partial<Record<FieldPath, Setting>>;

@@ -169,7 +169,7 @@ export const onDemandSettings = {
     takesHold: { browser: "at its start" },
     needs: ["session_outcomes"],
     shownBy: {
-      "test/sites/session-outcomes.slow.test.ts": [
+      "test/features/sites/session-outcomes.slow.test.ts": [
         "a session with consent adds its first navigation to what is known, and no second one within the hour",
         "nothing is added without consent, by addresses inside, by other settings, or for what nobody knows",
         "an installation that has not turned it on refuses the consent by name, over HTTP and by YAML",
@@ -181,7 +181,9 @@ export const onDemandSettings = {
     takesHold: { browser: "at its start" },
     shownBy: {
       "test/e2e/on-demand.slow.test.ts": ["vaults can't be changed, added or taken away"],
-      "test/vault/fill-item.slow.test.ts": ["a vault that is not attached is refused, and a pooled browser has none"],
+      "test/features/vaults/fill-item.slow.test.ts": [
+        "a vault that is not attached is refused, and a pooled browser has none",
+      ],
     },
   },
   "proxy.id": {

@@ -25,7 +25,7 @@ const destination: Setting = {
   ...kept,
   shownBy: {
     "src/core/model/settings/telemetry.test.ts": ["is turned on by a destination"],
-    "test/telemetry/destinations.test.ts": [
+    "test/features/telemetry/destinations.test.ts": [
       "a pool's telemetry names a destination by id or by name, and none that is not there",
     ],
     "test/e2e/telemetry.test.ts": [
@@ -71,7 +71,7 @@ export const telemetrySettings = {
     by: "API (collects events into Redis)",
     takesHold: { pool: "new browsers", browser: "at once" },
     shownBy: {
-      "test/telemetry/read.slow.test.ts": [
+      "test/features/telemetry/read.slow.test.ts": [
         "stay after the session when it asked for storage, and the oldest sessions of a project go first",
       ],
     },

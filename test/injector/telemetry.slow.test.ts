@@ -15,8 +15,8 @@ import { createTelemetryStore } from "../../src/features/telemetry/telemetry-sto
 import { listeningPort } from "../../src/platform/base/listening-port.ts";
 import { createSemaphore } from "../../src/platform/base/semaphore.ts";
 import { createResolveName } from "../../src/platform/net/resolve-name.ts";
+import { startVaultParts, type VaultParts } from "../features/vaults/vault-parts.ts";
 import { type LeaseParts, startLeaseParts } from "../support/lease-parts.ts";
-import { startVaultParts, type VaultParts } from "../vault/vault-parts.ts";
 import { serviceFailures, tryEveryFault } from "./injector.ts";
 
 let vault: VaultParts;

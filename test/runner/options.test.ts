@@ -5,7 +5,7 @@ import { readOptions } from "./options.ts";
 test.each([
   [[], { what: "quick", isWatched: false, vitest: [] }],
   [["--all", "--retry=1"], { what: "all", vitest: ["--retry=1"] }],
-  [["src/domain", "test/fill"], { what: "paths", paths: ["src/domain", "test/fill"] }],
+  [["src/domain", "test/features/vaults/fill"], { what: "paths", paths: ["src/domain", "test/features/vaults/fill"] }],
   [
     ["-t", "a name", "src/features/vaults/fill"],
     { what: "paths", paths: ["src/features/vaults/fill"], vitest: ["-t", "a name"] },

@@ -32,6 +32,6 @@ test("slow tests are drawn, and each of them sometime; no other ones are", () =>
 test("tests that load a file are found through imports, through programs that they start, and in the folder of its name", () => {
   const related = relatedTests(["src/core/agent/lease-fence.ts"]);
   expect(related).toContain("src/core/agent/lease-fence.test.ts");
-  expect(related).toContain("test/agent/lease.test.ts");
+  expect(related).toContain("test/core/agent/lease.test.ts");
   expect(related).not.toContain("src/core/model/pools/fill-pacing.test.ts");
 });

@@ -16,7 +16,7 @@ import { type FillSite, startFillSite } from "./fill-site.ts";
 const timeoutMs = 20_000;
 const session = "fill-session";
 
-/** What the pages of test/fill/pages keep in their globals. */
+/** What the pages of test/features/vaults/fill/pages keep in their globals. */
 export type PageState = { events: string[]; state: Record<string, string> };
 
 /** Selectors with the values to write, in order. */

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
-const pages = join(import.meta.dirname, "../fill/pages");
+const pages = join(import.meta.dirname, "../features/vaults/fill/pages");
 const require = createRequire(import.meta.url);
 const text = (path: string): string => readFileSync(path, "utf8");
 
@@ -45,7 +45,7 @@ export type FillSite = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Serves test/fill/pages on 127.0.0.1 and localhost. `/never` is accepted and not answered. */
+/** Serves test/features/vaults/fill/pages on 127.0.0.1 and localhost. `/never` is accepted and not answered. */
 export const startFillSite = async (): Promise<FillSite> => {
   const answer = async (path: string, response: ServerResponse): Promise<void> => {
     if (path === "/never") return;

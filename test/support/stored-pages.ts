@@ -18,7 +18,7 @@ import { maxSeenItems, maxSeenLine, maxSeenText, type Visit } from "../../src/fe
 import { launchChromium } from "./plain-chromium.ts";
 import { testCertificates } from "./test-certificates.ts";
 
-const pagesFolder = new URL("../sites/pages/", import.meta.url);
+const pagesFolder = new URL("../features/sites/pages/", import.meta.url);
 
 /** As browsers write it, e.g. with letters outside of ASCII encoded. */
 const url = z.url().transform((text) => new URL(text).href);

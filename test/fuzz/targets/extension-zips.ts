@@ -13,7 +13,7 @@ import { mutatedText } from "../inputs/mutated-text.ts";
 import { type ScratchFolder, scratchFolder } from "../scratch-folder.ts";
 import { type FuzzTarget, must, orRefused } from "../target.ts";
 
-const examples = new URL("../../extension-zip/archives/", import.meta.url);
+const examples = new URL("../../features/extensions/zip/archives/", import.meta.url);
 const archives = readdirSync(examples).map((name) => readFileSync(new URL(name, examples)));
 
 const manifest = {

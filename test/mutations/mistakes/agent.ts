@@ -49,7 +49,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     find: "await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);\n      streams.end();",
     replace:
       "streams.end();\n      await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);",
-    foundBy: "test/agent/finish.test.ts",
+    foundBy: "test/core/agent/finish.test.ts",
   },
   {
     name: "places-reserved-for-others",
@@ -58,7 +58,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/line-streams.ts",
     find: "(isReserved ? reservedStreams : 0)",
     replace: "(isReserved ? 0 : reservedStreams)",
-    foundBy: "test/agent/line-streams.test.ts",
+    foundBy: "test/core/agent/line-streams.test.ts",
   },
   {
     name: "waits-for-a-hanging-chromium",
@@ -68,7 +68,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/join-server.ts",
     find: "splice(client, server, { closeAtFirstEnd: true });",
     replace: "splice(client, server);",
-    foundBy: "test/agent/leaving-clients.test.ts",
+    foundBy: "test/core/agent/leaving-clients.test.ts",
   },
   {
     name: "holders-changes-outlive-the-reset",
@@ -77,7 +77,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/browser.ts",
     find: "await changing?.over;\n    changes.forget();",
     replace: "await changing?.over;",
-    foundBy: "test/agent/change-browser.slow.test.ts",
+    foundBy: "test/core/agent/change-browser.slow.test.ts",
   },
   {
     name: "reset-before-files-are-gone",
@@ -87,7 +87,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/running-chromium.ts",
     find: "await deleting;",
     replace: "void deleting;",
-    foundBy: "test/agent/undeletable.test.ts",
+    foundBy: "test/core/agent/undeletable.test.ts",
   },
   {
     name: "health-is-asked-once",
@@ -96,7 +96,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/chromium.ts",
     find: "    } finally {\n      running = undefined;\n    }",
     replace: "    }",
-    foundBy: "test/agent/life.slow.test.ts",
+    foundBy: "test/core/agent/life.slow.test.ts",
   },
   {
     name: "profile-of-a-crash-is-saved",
@@ -105,7 +105,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/chromium.ts",
     find: `      if (!chromium.hasSucceeded()) throw new Error(\`it did not close in order: \${how}\`);\n`,
     replace: "",
-    foundBy: "test/agent/profile-save.slow.test.ts",
+    foundBy: "test/features/profiles/agent/profile-save.slow.test.ts",
   },
   {
     name: "proxy-without-a-wall",
@@ -143,7 +143,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/shown-pages.ts",
     find: 'found?.navigation === "navigate" && found.beganMs > endedMs',
     replace: "found !== undefined && found.beganMs > endedMs",
-    foundBy: "test/agent/shown-pages.test.ts",
+    foundBy: "test/core/agent/shown-pages.test.ts",
   },
   {
     name: "termination-too-long",
@@ -170,7 +170,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/policy-files.ts",
     find: "  await chmod(managed, 0o500);\n",
     replace: "",
-    foundBy: "test/agent/policies/holder.slow.test.ts",
+    foundBy: "test/core/agent/policies/holder.slow.test.ts",
   },
   {
     name: "watches-without-consent",
@@ -217,7 +217,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/network/agent/forward-request.ts",
     find: 'await new Promise<void>((resolve, reject) => {\n      answer.once("error", reject);',
     replace: 'await new Promise<void>((resolve) => {\n      answer.once("error", () => resolve());',
-    foundBy: "test/agent/wall/forward-proxy.test.ts",
+    foundBy: "test/features/network/agent/forward-proxy.test.ts",
   },
   {
     name: "tells-pages-of-the-network",
@@ -248,7 +248,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/live-view/agent/read-selection.ts",
     find: ' && active.type !== "password"',
     replace: "",
-    foundBy: "test/agent/read-selection.test.ts",
+    foundBy: "test/features/live-view/agent/read-selection.test.ts",
   },
   {
     name: "cut-before-it-is-masked",
@@ -267,7 +267,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/live-view/agent/watched-tab.ts",
     find: '? mask(text, maxTextChars) : ""',
     replace: '? text : ""',
-    foundBy: "test/live-view/filled-pages.test.ts",
+    foundBy: "test/features/live-view/filled-pages.test.ts",
   },
   {
     name: "failed-input-stays-pending",
@@ -285,7 +285,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/recordings/agent/recordings.ts",
     find: "if (kept.size >= mostKept)",
     replace: "if (kept.size > mostKept)",
-    foundBy: "test/agent/recording/agent.test.ts",
+    foundBy: "test/features/recordings/agent/agent.test.ts",
   },
   {
     name: "recording-of-an-ended-lease-goes-on",
@@ -294,7 +294,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/recordings/agent/recording.ts",
     find: "  if (over.aborted) onOver();\n",
     replace: "",
-    foundBy: "test/agent/recording/recording.slow.test.ts",
+    foundBy: "test/features/recordings/agent/recording.slow.test.ts",
   },
   {
     name: "late-start-records-the-next-holder",
@@ -303,7 +303,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/recordings/agent/recording-routes.ts",
     find: "    if (!leases.isHeldBy(read.body)) return refusals.not_holder;\n",
     replace: "",
-    foundBy: "test/agent/recording/agent.test.ts",
+    foundBy: "test/features/recordings/agent/agent.test.ts",
   },
 
   // Telemetry, logs and the observation of sites.
@@ -324,7 +324,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/agent/session-telemetry.ts",
     find: "      session.stop.abort();\n",
     replace: "",
-    foundBy: "test/agent/telemetry/captured.test.ts",
+    foundBy: "test/features/telemetry/agent/captured.test.ts",
   },
   {
     name: "masks-the-shortest-first",
@@ -377,7 +377,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "features/sites/agent/session-outcome.ts",
     find: "await using judge = startJudge();",
     replace: "const judge = startJudge();",
-    foundBy: "test/agent/observe-rubbish.test.ts",
+    foundBy: "test/features/sites/agent/outcome-rubbish.test.ts",
   },
 
   // WebDriver BiDi.
@@ -397,7 +397,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/upgrades.ts",
     find: "client, head);\n    if (client.destroyed) return;\n",
     replace: "client, head);\n",
-    foundBy: "test/agent/leaving-clients.test.ts",
+    foundBy: "test/core/agent/leaving-clients.test.ts",
   },
   {
     name: "counted-after-it-has-hung-up",
@@ -407,7 +407,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/agent/upgrades.ts",
     find: "    if (client.destroyed) return;\n    const refused",
     replace: "    const refused",
-    foundBy: "test/agent/leaving-clients.test.ts",
+    foundBy: "test/core/agent/leaving-clients.test.ts",
   },
 
   // Connections of CDP, and the gateway.
@@ -418,7 +418,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "platform/cdp/cdp-connection.ts",
     find: '\n      pending.rejectAll(() => new CdpRefused("the session has ended"), session);',
     replace: ' pending.rejectAll(() => new CdpRefused("the session has ended"));',
-    foundBy: "test/cdp/cdp-connection.test.ts",
+    foundBy: "test/platform/cdp/cdp-connection.test.ts",
   },
   {
     name: "closed-before-it-is-flushed",
@@ -427,7 +427,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "platform/cdp/splice.ts",
     find: 'if (closeAtFirstEnd) to.once("finish", close);',
     replace: 'if (closeAtFirstEnd) from.once("end", close);',
-    foundBy: "test/gateway/splice.test.ts",
+    foundBy: "test/core/gateway/splice.test.ts",
   },
   {
     name: "place-of-a-client-that-left",
@@ -436,7 +436,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/gateway/gateway.ts",
     find: "    if (client.destroyed) return leave();\n",
     replace: "",
-    foundBy: "test/gateway/leaving.test.ts",
+    foundBy: "test/core/gateway/leaving.test.ts",
   },
   {
     name: "second-try-with-the-old-token",
@@ -445,7 +445,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/gateway/gateway.ts",
     find: "await reachOnce(request, client, await openTarget(request, deps))",
     replace: "await reachOnce(request, client, target)",
-    foundBy: "test/gateway/other-time.test.ts",
+    foundBy: "test/core/gateway/other-time.test.ts",
   },
 
   // The first start of an installation.
@@ -456,7 +456,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/bootstrap/installation-keys.ts",
     find: "return await kube.create(secrets, make(ref));",
     replace: "return kube.create(secrets, make(ref));",
-    foundBy: "test/org/signing-key.test.ts",
+    foundBy: "test/core/bootstrap/signing-key.test.ts",
   },
   {
     name: "replicas-overwrite-the-first-key",
@@ -465,7 +465,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/bootstrap/initial-key.ts",
     find: "{ metadata: { resourceVersion: left.metadata.resourceVersion }, data }",
     replace: "{ data }",
-    foundBy: "test/org/initial-key.test.ts",
+    foundBy: "test/core/bootstrap/initial-key.test.ts",
   },
   {
     name: "first-key-is-logged",
@@ -475,7 +475,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     find: "  await ensure(await leaveKey(ref, left, kube));\n  log.info(\n    { secret:",
     replace:
       "  const value = await leaveKey(ref, left, kube);\n  await ensure(value);\n  log.info(\n    { value, secret:",
-    foundBy: "test/org/initial-key.test.ts",
+    foundBy: "test/core/bootstrap/initial-key.test.ts",
   },
 
   // Processes.
@@ -486,7 +486,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "platform/process/process-groups.ts",
     find: "if (leader && leader.startTime !== startTime) return;",
     replace: "if (leader?.startTime !== startTime) return;",
-    foundBy: "test/agent/process-groups.test.ts",
+    foundBy: "test/platform/process/process-groups.test.ts",
   },
   {
     name: "line-without-an-end",
@@ -504,7 +504,7 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "platform/process/child-process.ts",
     find: "code ?? 128 + (signal",
     replace: "code || 128 + (signal",
-    foundBy: "test/local/child-process.test.ts",
+    foundBy: "test/platform/process/child-process.test.ts",
   },
   {
     name: "tab-url-cut-before-mask",
@@ -524,6 +524,6 @@ export const agentMistakes: readonly KeptMistake[] = [
     file: "core/gateway/gateway.ts",
     find: "if (client.destroyed) return leave();",
     replace: "if (client.destroyed) return;",
-    foundBy: "test/gateway/leaving.test.ts",
+    foundBy: "test/core/gateway/leaving.test.ts",
   },
 ];

@@ -10,7 +10,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "platform/kube/leader-election.ts",
     find: `      if (owner === "another's") lose();\n      if (owner === "unknown" || until.aborted) continue;`,
     replace: `      if (owner === "unknown" || until.aborted) continue;`,
-    foundBy: "test/kube/leader-election.test.ts",
+    foundBy: "test/platform/kube/leader-election.test.ts",
   },
   {
     name: "waiting-replica-frees-the-leaders-lease",
@@ -20,7 +20,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "platform/kube/leader-election.ts",
     find: "if (known?.spec?.holderIdentity !== identity) return;",
     replace: "if (!known) return;",
-    foundBy: "test/kube/leader-election.test.ts",
+    foundBy: "test/platform/kube/leader-election.test.ts",
   },
   {
     name: "key-added-during-work-is-lost",
@@ -68,7 +68,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
       "      const isNewer = Number(object.metadata.resourceVersion) > Number(resourceVersion);\n" +
       "      if (!listed.has(keyOf(object.metadata)) && !isNewer) remove(object, resourceVersion);",
     replace: "      if (!listed.has(keyOf(object.metadata))) remove(object, resourceVersion);",
-    foundBy: "test/kube/reflector.test.ts",
+    foundBy: "test/platform/kube/reflector.test.ts",
   },
   {
     name: "request-body-in-errors",
@@ -87,7 +87,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "platform/kube/client.ts",
     find: "        ...(uid && { preconditions: { uid } }),\n",
     replace: "",
-    foundBy: "test/kube/client.test.ts",
+    foundBy: "test/platform/kube/client.test.ts",
   },
   {
     name: "grace-period-of-zero-is-left-out",
@@ -114,7 +114,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "platform/kube/kube-error.ts",
     find: "error.status === 429",
     replace: "error.status === 409",
-    foundBy: "test/vault/connections.test.ts",
+    foundBy: "test/features/vaults/connections.test.ts",
   },
 
   // The config registry.
@@ -125,7 +125,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/evidence-store.ts",
     find: "runs.slice(-maxRememberedRuns)",
     replace: "runs.slice(0, maxRememberedRuns)",
-    foundBy: "test/sites/evidence-store.test.ts",
+    foundBy: "test/features/sites/evidence-store.test.ts",
   },
   {
     name: "import-drops-own-trials",
@@ -134,7 +134,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/transfer.ts",
     find: `each.origin !== origin || each.source !== "given"`,
     replace: `each.origin !== origin && each.source !== "given"`,
-    foundBy: "test/sites/transfer.slow.test.ts",
+    foundBy: "test/features/sites/transfer.slow.test.ts",
   },
   {
     name: "text-of-the-page-before",
@@ -143,7 +143,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/visit/visit-page.ts",
     find: "    run.seen.page = noPage;\n",
     replace: "",
-    foundBy: "test/sites/visit/sites.slow.test.ts",
+    foundBy: "test/features/sites/visit/sites.slow.test.ts",
   },
   {
     name: "robots-with-an-error-of-the-server",
@@ -152,7 +152,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/visit/ask-robots.ts",
     find: "if (status >= 500) return",
     replace: "if (status > 500) return",
-    foundBy: "test/sites/visit/sites.slow.test.ts",
+    foundBy: "test/features/sites/visit/sites.slow.test.ts",
   },
   {
     name: "robots-groups-run-together",
@@ -316,7 +316,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "core/pools/ended/keep-ended-bounds.ts",
     find: "limitBytes > 0 && usedBytes > limitBytes * pressedShare",
     replace: "usedBytes > limitBytes * pressedShare",
-    foundBy: "test/leases/keep-ended-bounds.test.ts",
+    foundBy: "test/core/leases/keep-ended-bounds.test.ts",
   },
   {
     name: "largest-holder-never-gives",
@@ -334,7 +334,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "core/pools/ended/free-ended-names.ts",
     find: "[project, name, owner.poolUid, owner.session]",
     replace: "[project, name, owner.poolUid]",
-    foundBy: "test/leases/free-ended-names.test.ts",
+    foundBy: "test/core/leases/free-ended-names.test.ts",
   },
   {
     name: "second-pod-of-an-on-demand-browser",
@@ -352,7 +352,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/profiles/profile-saves.ts",
     find: "if (profile?.uid !== packed.save_to)",
     replace: "if (!profile)",
-    foundBy: "test/profiles/profile-saves.slow.test.ts",
+    foundBy: "test/features/profiles/profile-saves.slow.test.ts",
   },
   {
     name: "agent-is-told-once",
@@ -399,7 +399,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     replace:
       "  const { finalizers = [] } = object.metadata;\n" +
       "  const metadata = { finalizers: finalizers.filter((other) => other !== finalizer) };",
-    foundBy: "test/kube/finalizers.test.ts",
+    foundBy: "test/platform/kube/finalizers.test.ts",
   },
   {
     name: "two-saves-claim-one-version",
@@ -408,7 +408,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/profiles/profile-versions.ts",
     find: "Math.max(status?.claimedVersion ?? 0, status?.version ?? 0) + 1",
     replace: "Math.max(status?.claimedVersion ?? 0, (status?.version ?? 0) + 1)",
-    foundBy: "test/profiles/versions.test.ts",
+    foundBy: "test/features/profiles/versions.test.ts",
   },
   {
     name: "save-into-a-new-profile",
@@ -417,7 +417,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/profiles/profile-versions.ts",
     find: " || current.metadata.uid !== profile.uid",
     replace: "",
-    foundBy: "test/profiles/versions.test.ts",
+    foundBy: "test/features/profiles/versions.test.ts",
   },
   {
     name: "project-opens-before-its-objects",
@@ -459,7 +459,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/analyses/life.ts",
     find: "  return { requeueAfterMs: endedAnalysisLifeMs };",
     replace: "  return undefined;",
-    foundBy: "test/sites/ended-analysis.test.ts",
+    foundBy: "test/features/sites/ended-analysis.test.ts",
   },
   {
     name: "run-named-by-its-target",
@@ -477,7 +477,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "features/sites/configs/controller.ts",
     find: "for (const rival of rivals) queue.add(rival);",
     replace: "queue.add(name);",
-    foundBy: "test/sites/lookup.test.ts",
+    foundBy: "test/features/sites/lookup.test.ts",
   },
   {
     name: "one-project-counts-many-times",
@@ -508,6 +508,6 @@ export const controllersMistakes: readonly KeptMistake[] = [
     file: "platform/kube/reflector.ts",
     find: "synced: (signal) => awaitWith(firstList.promise, signal),",
     replace: "synced: () => firstList.promise,",
-    foundBy: "test/kube/reflector.test.ts",
+    foundBy: "test/platform/kube/reflector.test.ts",
   },
 ];

@@ -9,7 +9,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/sse.ts",
     find: "if (performance.now() - askedMs >= aliveMs) {",
     replace: "if (event === pause && performance.now() - askedMs >= aliveMs) {",
-    foundBy: "test/http/sse.test.ts",
+    foundBy: "test/core/http/sse.test.ts",
   },
   {
     name: "stream-left-open-at-a-stop",
@@ -18,7 +18,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/sse.ts",
     find: "if (response.closed) return;",
     replace: "if (response.closed || signal.aborted) return;",
-    foundBy: "test/http/sse.test.ts",
+    foundBy: "test/core/http/sse.test.ts",
   },
   {
     name: "kept-answer-of-another-project",
@@ -28,7 +28,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/serve-route.ts",
     find: 'input.project?.id ?? "organization"',
     replace: 'input.project ? "project" : "organization"',
-    foundBy: "test/org/http.test.ts",
+    foundBy: "test/core/projects/http.test.ts",
   },
   {
     name: "repeatable-answer-taken-back",
@@ -38,7 +38,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/serve-route.ts",
     find: "return { ...answer, undelivered: () => undefined };",
     replace: "return answer;",
-    foundBy: "test/http/undelivered.test.ts",
+    foundBy: "test/core/http/undelivered.test.ts",
   },
   {
     name: "failed-run-keeps-its-room",
@@ -48,7 +48,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/idempotent-answer.ts",
     find: "answers.forget(digest, mark, holders);",
     replace: "answers.forget(digest, mark);",
-    foundBy: "test/leases/repeated-requests.test.ts",
+    foundBy: "test/core/leases/repeated-requests.test.ts",
   },
   {
     name: "session-stream-ignores-draining",
@@ -58,7 +58,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/api/app.ts",
     find: "AbortSignal.any([gone.signal, deps.stopping, deps.draining])",
     replace: "AbortSignal.any([gone.signal, deps.stopping])",
-    foundBy: "test/gateway/stopping.test.ts",
+    foundBy: "test/core/gateway/stopping.test.ts",
   },
   {
     name: "viewed-replay-counts-for-ever",
@@ -68,7 +68,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "features/recordings/view-page.ts",
     find: 'whenClosed(response, services.callerLimits.enter("project", record.projectId));',
     replace: 'services.callerLimits.enter("project", record.projectId);',
-    foundBy: "test/http/leaving-callers.test.ts",
+    foundBy: "test/core/http/leaving-callers.test.ts",
   },
   {
     name: "quiet-since-the-drain-began",
@@ -77,7 +77,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/drain.ts",
     find: "      open.delete(response);\n      lastEndMs = performance.now();",
     replace: "      open.delete(response);",
-    foundBy: "test/http/drain.test.ts",
+    foundBy: "test/core/http/drain.test.ts",
   },
   {
     name: "audit-names-what-is-not-there",
@@ -106,7 +106,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/middleware/authenticate.ts",
     find: 'if (project?.status !== "active") throw',
     replace: "if (!project) throw",
-    foundBy: "test/org/http.test.ts",
+    foundBy: "test/core/projects/http.test.ts",
   },
   {
     name: "host-by-its-ending",
@@ -134,7 +134,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/middleware/receive-upload.ts",
     find: "    await handle.close();\n    throw formError(error, signal);",
     replace: "    throw formError(error, signal);",
-    foundBy: "test/extensions/broken-upload.test.ts",
+    foundBy: "test/features/extensions/broken-upload.test.ts",
   },
   {
     name: "probe-without-a-deadline",
@@ -152,7 +152,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "features/vaults/login-page/mount-login.ts",
     find: "throw failedAttempt(request, services, error);",
     replace: "failedAttempt(request, services, error);\n    throw error;",
-    foundBy: "test/vault/hosted-login.test.ts",
+    foundBy: "test/features/vaults/hosted-login.test.ts",
   },
   {
     name: "thanks-before-the-login-is-stored",
@@ -161,7 +161,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "features/vaults/login-page/mount-login.ts",
     find: "await collectLogin(visit(request), values.data, services);",
     replace: "void collectLogin(visit(request), values.data, services);",
-    foundBy: "test/vault/hosted-login.test.ts",
+    foundBy: "test/features/vaults/hosted-login.test.ts",
   },
   {
     name: "ended-view-is-gone",
@@ -171,7 +171,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     find: "response.status(httpStatus[answered.code]).set(errorHeaders(answered));",
     replace:
       'response.status(known.code === "not_found" ? 410 : httpStatus[answered.code]).set(errorHeaders(answered));',
-    foundBy: "test/live-view/page.test.ts",
+    foundBy: "test/features/live-view/page.test.ts",
   },
   {
     name: "quotes-not-escaped",
@@ -189,7 +189,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/api/browsers.ts",
     find: "mayUse(lease, principal) ? baseUrl",
     replace: 'principal.permissions.has("pools:read") ? baseUrl',
-    foundBy: "test/http/session-links.test.ts",
+    foundBy: "test/core/http/session-links.test.ts",
   },
   {
     name: "profile-by-id-needs-nothing",
@@ -207,7 +207,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/api/api-keys.ts",
     find: "body.expire_in_days ?? defaultGraceDays",
     replace: "body.expire_in_days || defaultGraceDays",
-    foundBy: "test/org/http.test.ts",
+    foundBy: "test/core/projects/http.test.ts",
   },
   {
     name: "replay-wins-over-last-event",
@@ -216,7 +216,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/routes.ts",
     find: "if (lastEventId !== undefined && seqText",
     replace: 'if (replay !== "all" && lastEventId !== undefined && seqText',
-    foundBy: "test/telemetry/read.slow.test.ts",
+    foundBy: "test/features/telemetry/read.slow.test.ts",
   },
   {
     name: "acquired-for-nobody",
@@ -225,7 +225,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/api/browser-pools.ts",
     find: "body: handedOut.session, undelivered: handedOut.abandon }",
     replace: "body: handedOut.session }",
-    foundBy: "test/leases/acquire-browser.test.ts",
+    foundBy: "test/core/leases/acquire-browser.test.ts",
   },
   {
     name: "range-ends-one-too-far",
@@ -271,7 +271,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/destinations/rules/destination-problems.ts",
     find: "isAllowed && loopback.some(",
     replace: "isAllowed || loopback.some(",
-    foundBy: "test/telemetry/exporter.test.ts",
+    foundBy: "test/features/telemetry/exporter.test.ts",
   },
   {
     name: "no-private-hosts-means-the-usual",
@@ -363,7 +363,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "features/sites/analyses/site-analysis.ts",
     find: "status?.run === spec.run &&",
     replace: "status !== undefined && status.run <= spec.run &&",
-    foundBy: "test/sites/ended-analysis.test.ts",
+    foundBy: "test/features/sites/ended-analysis.test.ts",
   },
   {
     name: "own-secret-by-its-prefix",
@@ -390,7 +390,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "platform/net/resolve-name.ts",
     find: "return await askAll(host);",
     replace: "return askAll(host);",
-    foundBy: "test/net/resolve-name.slow.test.ts",
+    foundBy: "test/platform/net/resolve-name.slow.test.ts",
   },
   {
     name: "item-lost-after-a-pause",
@@ -473,7 +473,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     file: "core/http/sse.ts",
     find: "    if (performance.now() - askedMs >= aliveMs) {\n      requireAllowed();\n      askedMs = performance.now();\n    }\n",
     replace: "    if (performance.now() - askedMs >= aliveMs) requireAllowed();\n    askedMs = performance.now();\n",
-    foundBy: "test/http/sse.test.ts",
+    foundBy: "test/core/http/sse.test.ts",
   },
   {
     name: "sessions-decide-where-others-know",

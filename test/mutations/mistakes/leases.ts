@@ -13,7 +13,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/take.lua",
     find: 'local most = ARGV[4] == "" and tonumber(ARGV[5])',
     replace: "local most = tonumber(ARGV[5])",
-    foundBy: "test/leases/take.test.ts",
+    foundBy: "test/core/leases/take.test.ts",
   },
   {
     name: "rejected-session-forgotten",
@@ -33,7 +33,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/cancel.lua",
     find: '  redis.call("HDEL", REQUESTS, session)\n',
     replace: "",
-    foundBy: "test/leases/interleaved-calls.test.ts",
+    foundBy: "test/core/leases/interleaved-calls.test.ts",
   },
   {
     name: "close-ends-lease-elsewhere",
@@ -42,7 +42,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/close.lua",
     find: 'if not lease or lease.browser ~= browser.id then return "" end',
     replace: 'if not lease then return "" end',
-    foundBy: "test/leases/lease-store.test.ts",
+    foundBy: "test/core/leases/lease-store.test.ts",
   },
   {
     name: "old-epoch-ends-recovery",
@@ -52,7 +52,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/recovered.lua",
     find: 'if redis.call("HGET", POOL, "epoch") ~= ARGV[1] then return 0 end\n',
     replace: "",
-    foundBy: "test/leases/stale-calls.test.ts",
+    foundBy: "test/core/leases/stale-calls.test.ts",
   },
   {
     name: "repair-overwrites-newer-record",
@@ -61,7 +61,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/repair.lua",
     find: 'if examined ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end',
     replace: 'if redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end',
-    foundBy: "test/leases/interleaved-calls.test.ts",
+    foundBy: "test/core/leases/interleaved-calls.test.ts",
   },
   {
     name: "one-idle-browser-too-many-retired",
@@ -70,7 +70,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/retire.lua",
     find: "if #retired >= tonumber(ARGV[3]) then break end",
     replace: "if #retired > tonumber(ARGV[3]) then break end",
-    foundBy: "test/leases/lease-store.test.ts",
+    foundBy: "test/core/leases/lease-store.test.ts",
   },
   {
     name: "ended-bytes-counted-after-delete",
@@ -88,7 +88,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
       '    redis.call("HDEL", ENDED, oldest[1])',
       '    bytes = bytes - redis.call("HSTRLEN", ENDED, oldest[1]) - ENDED_ENTRY_BYTES',
     ].join("\n"),
-    foundBy: "test/leases/ended-leases.test.ts",
+    foundBy: "test/core/leases/ended-leases.test.ts",
   },
   {
     name: "grant-without-receiver",
@@ -97,7 +97,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/includes/match.lua",
     find: 'wake = "granted", lease = lease })) > 0',
     replace: 'wake = "granted", lease = lease })) >= 0',
-    foundBy: "test/leases/take.test.ts",
+    foundBy: "test/core/leases/take.test.ts",
   },
   {
     name: "examine-shows-lease-elsewhere",
@@ -107,7 +107,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/examine.lua",
     find: "if known and known.browser ~= ARGV[1] then lease, known = false, nil end\n",
     replace: "",
-    foundBy: "test/leases/stale-calls.test.ts",
+    foundBy: "test/core/leases/stale-calls.test.ts",
   },
   {
     name: "failover-is-no-recovery",
@@ -126,7 +126,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/rewrite.lua",
     find: "if lease.request ~= ARGV[2] then return 0 end\n",
     replace: "",
-    foundBy: "test/leases/stale-calls.test.ts",
+    foundBy: "test/core/leases/stale-calls.test.ts",
   },
   {
     name: "beat-before-silence-is-read",
@@ -136,7 +136,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/beat.lua",
     find: "local wasSilent = isSilent(ARGV[1])\nbeat(ARGV[1])",
     replace: "beat(ARGV[1])\nlocal wasSilent = isSilent(ARGV[1])",
-    foundBy: "test/leases/beats.test.ts",
+    foundBy: "test/core/leases/beats.test.ts",
   },
   {
     name: "name-of-waiter-not-in-use",
@@ -146,7 +146,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/names-in-use.lua",
     find: 'redis.call("HGET", LEASES, session) or redis.call("HGET", REQUESTS, session)',
     replace: 'redis.call("HGET", LEASES, session)',
-    foundBy: "test/leases/free-ended-names.test.ts",
+    foundBy: "test/core/leases/free-ended-names.test.ts",
   },
   {
     name: "grant-at-the-deadline-lost",
@@ -197,7 +197,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/inspect.ts",
     find: 'former !== "kept" && former !== "dropped" &&',
     replace: 'former !== "kept" &&',
-    foundBy: "test/leases/inspection.test.ts",
+    foundBy: "test/core/leases/inspection.test.ts",
   },
   {
     name: "each-500th-waiter-unchecked",
@@ -238,7 +238,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/ended-leases.ts",
     find: "zrevrangebyscore(key, `(",
     replace: "zrevrangebyscore(key, `",
-    foundBy: "test/leases/list-sessions.test.ts",
+    foundBy: "test/core/leases/list-sessions.test.ts",
   },
   {
     name: "name-freed-for-another-owner",
@@ -247,7 +247,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/reservations/scripts/free-name.lua",
     find: 'if redis.call("HGET", KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end\n',
     replace: "",
-    foundBy: "test/leases/session-names.test.ts",
+    foundBy: "test/core/leases/session-names.test.ts",
   },
   {
     name: "uncharged-holder-gets-bytes-back",
@@ -257,7 +257,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "platform/redis/idempotent-answers.ts",
     find: "results.map(({ holder, isIn }) => isIn && chargeOne(holder, -bytes))",
     replace: "results.map(({ holder }) => chargeOne(holder, -bytes))",
-    foundBy: "test/leases/repeated-requests.test.ts",
+    foundBy: "test/core/leases/repeated-requests.test.ts",
   },
   {
     name: "told-before-first-claim",
@@ -275,7 +275,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
       "      await tellOf();",
       `      await orUnavailable(redis.hset(claims, session, \`\${poolUid}/\${replica}\`));`,
     ].join("\n"),
-    foundBy: "test/redis/stale-calls.test.ts",
+    foundBy: "test/platform/redis/stale-calls.test.ts",
   },
   {
     name: "cursor-shortens-life-of-events",
@@ -285,7 +285,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/export-state.ts",
     find: 'redis.expire(key, aloneSeconds, "NX")',
     replace: "redis.expire(key, aloneSeconds)",
-    foundBy: "test/redis/export-cursors.test.ts",
+    foundBy: "test/features/telemetry/export-cursors.test.ts",
   },
   {
     name: "demoted-master-is-no-outage",
@@ -312,7 +312,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/recordings/recording-store.ts",
     find: "      await release(record);\n",
     replace: "",
-    foundBy: "test/redis/recording-store.test.ts",
+    foundBy: "test/features/recordings/recording-store.test.ts",
   },
   {
     name: "channel-followed-again-once",
@@ -339,7 +339,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/export/otlp-exporter.ts",
     find: "new Set([429, 502, 503, 504])",
     replace: "new Set([502, 503, 504])",
-    foundBy: "test/telemetry/exporter.test.ts",
+    foundBy: "test/features/telemetry/exporter.test.ts",
   },
   {
     name: "export-ends-before-last-events",
@@ -349,7 +349,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/export/export-queue.ts",
     find: "return wasEnding;",
     replace: "return isEnding;",
-    foundBy: "test/telemetry/export-queue.slow.test.ts",
+    foundBy: "test/features/telemetry/export-queue.slow.test.ts",
   },
   {
     name: "granted-turn-never-left",
@@ -368,7 +368,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/export/pinned-connector.ts",
     find: "for (const text of texts) {",
     replace: "for (const text of texts.slice(0, 1)) {",
-    foundBy: "test/telemetry/exporter.test.ts",
+    foundBy: "test/features/telemetry/exporter.test.ts",
   },
   {
     name: "blob-read-without-signal",
@@ -377,7 +377,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "platform/blobs/s3-store.ts",
     find: ".send(new GetObjectCommand(place), { abortSignal: signal })",
     replace: ".send(new GetObjectCommand(place))",
-    foundBy: "test/blobs/s3-store.test.ts",
+    foundBy: "test/platform/blobs/s3-store.test.ts",
   },
   {
     name: "range-with-one-byte-more",
@@ -386,7 +386,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "platform/blobs/folder-store.ts",
     find: "end: end - 1 }",
     replace: "end }",
-    foundBy: "test/blobs/folder-store.test.ts",
+    foundBy: "test/platform/blobs/folder-store.test.ts",
   },
   {
     name: "broken-off-upload-not-aborted",
@@ -395,7 +395,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "platform/blobs/s3-store.ts",
     find: "abortSignal: AbortSignal.timeout(abortMs)",
     replace: "abortSignal: AbortSignal.any([signal, AbortSignal.timeout(abortMs)])",
-    foundBy: "test/blobs/s3-store.test.ts",
+    foundBy: "test/platform/blobs/s3-store.test.ts",
   },
   {
     name: "half-a-profile-packed",
@@ -404,7 +404,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/profiles/archive/pack-profile.ts",
     find: "feed(source, packed).catch((error: Error) => packed.destroy(error));",
     replace: "feed(source, packed).catch(() => packed.end());",
-    foundBy: "test/profile-archive/pack-profile.test.ts",
+    foundBy: "test/features/profiles/archive/pack-profile.test.ts",
   },
   {
     name: "left-out-files-unpacked",
@@ -413,7 +413,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/profiles/archive/unpack-profile.ts",
     find: "if (isFolder(entry) || isLeftOut(path)) entry.resume();",
     replace: "if (isFolder(entry)) entry.resume();",
-    foundBy: "test/profile-archive/unpack-profile.test.ts",
+    foundBy: "test/features/profiles/archive/unpack-profile.test.ts",
   },
   {
     name: "extension-digest-not-awaited",
@@ -422,7 +422,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/extensions/zip/open-archive.ts",
     find: "if (sha256 !== undefined) await checkDigest(file, bytes, sha256);",
     replace: "if (sha256 !== undefined) void checkDigest(file, bytes, sha256);",
-    foundBy: "test/extension-zip/valid.test.ts",
+    foundBy: "test/features/extensions/zip/valid.test.ts",
   },
   {
     name: "budget-for-each-file",
@@ -432,7 +432,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "features/extensions/zip/check-extension-zip.ts",
     find: "await sink(entry, readEntry(archive, entry, meter));",
     replace: "await sink(entry, readEntry(archive, entry, createMeter(archive.bytes)));",
-    foundBy: "test/extension-zip/hostile.test.ts",
+    foundBy: "test/features/extensions/zip/hostile.test.ts",
   },
   {
     name: "new-pod-taken-for-its-namesake",
@@ -480,7 +480,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "cmd/serve-browser.ts",
     find: "  await recordings.settled();\n  // Streams",
     replace: "  void recordings.settled();\n  // Streams",
-    foundBy: "test/agent/recording/agent.test.ts",
+    foundBy: "test/features/recordings/agent/agent.test.ts",
   },
   {
     name: "recovery-shown-by-former-leader",
@@ -508,7 +508,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/release-lease.ts",
     find: "else await endOnAgent(release.poolUid, lease, release.reuse, deps);",
     replace: "else endOnAgent(release.poolUid, lease, release.reuse, deps);",
-    foundBy: "test/leases/inspection-after-failover.test.ts",
+    foundBy: "test/core/leases/inspection-after-failover.test.ts",
   },
   {
     name: "close-ends-lease-of-another-browser",
@@ -518,7 +518,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/leases/scripts/close.lua",
     find: 'if not lease or lease.browser ~= browser.id then return "" end',
     replace: 'if not lease then return "" end',
-    foundBy: "test/leases/lease-store.test.ts",
+    foundBy: "test/core/leases/lease-store.test.ts",
   },
   {
     name: "s3-range-includes-its-end",
@@ -528,7 +528,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "platform/blobs/s3-store.ts",
     find: "range.end - 1}",
     replace: "range.end}",
-    foundBy: "test/blobs/s3-store.test.ts",
+    foundBy: "test/platform/blobs/s3-store.test.ts",
   },
   {
     name: "pod-ends-before-its-clean-up",
@@ -567,7 +567,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "cmd/serve-browser.ts",
     find: "  if (saving && ended) await saving.run(",
     replace: "  if (saving) await saving.run(",
-    foundBy: "test/agent/profile-save.slow.test.ts",
+    foundBy: "test/features/profiles/agent/profile-save.slow.test.ts",
   },
   {
     name: "redis-url-in-ready-line",
@@ -576,7 +576,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "cmd/api.ts",
     find: '  log.info({ listen: url }, "api is ready");',
     replace: '  log.info({ listen: url, redis: config.redisUrl }, "api is ready");',
-    foundBy: "test/ops/logged.test.ts",
+    foundBy: "test/cmd/logged.test.ts",
   },
   {
     name: "dependents-not-told-of-deletion",
@@ -586,6 +586,6 @@ export const leasesMistakes: readonly KeptMistake[] = [
     file: "core/reconcile/run-object-controllers.ts",
     find: '        if (change !== "DELETED" && !predicate.specChanged(object)) return;',
     replace: '        if (change === "DELETED" || !predicate.specChanged(object)) return;',
-    foundBy: "test/vault/yaml.slow.test.ts",
+    foundBy: "test/features/vaults/yaml.slow.test.ts",
   },
 ];

@@ -29,7 +29,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/extensions/extensions.ts",
     find: "file.createReadStream({ start: 0, autoClose: false })",
     replace: "file.createReadStream({ autoClose: false })",
-    foundBy: "test/extensions/docs.test.ts",
+    foundBy: "test/features/extensions/docs.test.ts",
   },
   {
     name: "delivered-before-its-archives",
@@ -49,7 +49,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     find: "      await narrowOrigins(credential, request, deps);\n      const login = await writeLogin(credential, request, deps);\n",
     replace:
       "      const login = await writeLogin(credential, request, deps);\n      await narrowOrigins(credential, request, deps);\n",
-    foundBy: "test/vault/allowed-origins.test.ts",
+    foundBy: "test/features/vaults/allowed-origins.test.ts",
   },
   {
     name: "credential-without-values-is-answered",
@@ -90,7 +90,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     find: 'if (scope.kind === "project" && projects.find(idOrName)?.id !== scope.projectId)',
     replace:
       'const found = projects.find(idOrName);\n  if (scope.kind === "project" && found && found.id !== scope.projectId)',
-    foundBy: "test/org/http.test.ts",
+    foundBy: "test/core/projects/http.test.ts",
   },
   {
     name: "patch-over-newer-object",
@@ -99,7 +99,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "core/objects/change-object.ts",
     find: "    const { resourceVersion } = current.metadata;\n    const patch = change(current);\n    try {\n      return await kube.patch(type, ref, { ...patch, metadata: { ...patch.metadata, resourceVersion } });\n",
     replace: "    const patch = change(current);\n    try {\n      return await kube.patch(type, ref, patch);\n",
-    foundBy: "test/org/projects.test.ts",
+    foundBy: "test/core/projects/projects.test.ts",
   },
   {
     name: "too-large-counts-as-outage",
@@ -140,7 +140,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "core/sessions/create-browser.ts",
     find: "acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]))",
     replace: "acquireLease(wanted, deps, failure.signal)",
-    foundBy: "test/http/on-demand-at-once.slow.test.ts",
+    foundBy: "test/core/http/on-demand-at-once.slow.test.ts",
   },
   {
     name: "place-left-only-after-errors",
@@ -149,7 +149,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "core/sessions/acquire-browser.ts",
     find: "    } finally {\n      failure.stop();\n      place?.();\n    }\n",
     replace: "    } catch (error) {\n      failure.stop();\n      place?.();\n      throw error;\n    }\n",
-    foundBy: "test/leases/acquire-browser.test.ts",
+    foundBy: "test/core/leases/acquire-browser.test.ts",
   },
   {
     name: "recovering-name-not-found",
@@ -159,7 +159,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "core/sessions/find-session.ts",
     find: "if (owners.length > 0) await refuseWhileRecovering(idOrName, owners, deps);",
     replace: "if (owners.length === 0) await refuseWhileRecovering(idOrName, owners, deps);",
-    foundBy: "test/leases/find-session.test.ts",
+    foundBy: "test/core/leases/find-session.test.ts",
   },
   {
     name: "rewrite-of-first-record-only",
@@ -178,7 +178,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "core/sessions/ended-sessions.ts",
     find: "(places[0]?.endedMs ?? 0) + 1)",
     replace: "places[0]?.endedMs ?? 0)",
-    foundBy: "test/leases/list-sessions.test.ts",
+    foundBy: "test/core/leases/list-sessions.test.ts",
   },
   {
     name: "watcher-may-steer",
@@ -196,7 +196,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/exports.ts",
     find: "if (present.users > 0) return;",
     replace: "if (present.users > 1) return;",
-    foundBy: "test/telemetry/destination-exporter.test.ts",
+    foundBy: "test/features/telemetry/destination-exporter.test.ts",
   },
   {
     name: "followers-miss-last-events",
@@ -273,7 +273,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/vaults/items/open-item.ts",
     find: "commonOrigins([before, now.spec.allowedOrigins])",
     replace: "commonOrigins([before, credential.spec.allowedOrigins])",
-    foundBy: "test/vault/allowed-origins.test.ts",
+    foundBy: "test/features/vaults/allowed-origins.test.ts",
   },
   {
     name: "no-second-look-under-the-lock",
@@ -283,7 +283,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/vaults/items/put-item.ts",
     find: "    const rival = await find();\n    if (rival) return { item: requireSame(rival, spec), isNew: false };\n",
     replace: "",
-    foundBy: "test/vault/items.test.ts",
+    foundBy: "test/features/vaults/items.test.ts",
   },
   {
     name: "used-visit-still-saves",
@@ -294,7 +294,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     find: "  await endVisit(connection, ticket, deps);\n  const name = await save(connection, { values, project }, deps);\n",
     replace:
       "  const name = await save(connection, { values, project }, deps);\n  await endVisit(connection, ticket, deps);\n",
-    foundBy: "test/vault/used-visit.test.ts",
+    foundBy: "test/features/vaults/used-visit.test.ts",
   },
   {
     name: "connection-without-its-profile",
@@ -322,7 +322,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "core/pools/api/change-pools.ts",
     find: "await deleteReplacedParts(before, pool, deps);",
     replace: "await deleteReplacedParts(pool, before, deps);",
-    foundBy: "test/org/large-policies.test.ts",
+    foundBy: "test/core/projects/large-policies.test.ts",
   },
   {
     name: "refused-delete-drains",
@@ -352,7 +352,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     find: '  const { metadata } = await fetchDestination(idOrName, project, deps);\n  const changed = await deps.locks.hold(["change-destination", metadata.uid], async () => {\n    const destination = await fetchDestination(metadata.name, project, deps);\n',
     replace:
       '  const destination = await fetchDestination(idOrName, project, deps);\n  const { metadata } = destination;\n  const changed = await deps.locks.hold(["change-destination", metadata.uid], async () => {\n',
-    foundBy: "test/telemetry/destinations.test.ts",
+    foundBy: "test/features/telemetry/destinations.test.ts",
   },
   {
     name: "new-destination-gets-events-of-the-old",
@@ -361,7 +361,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/destinations/destination-exporter.ts",
     find: "if (destination?.metadata.uid !== uid) return replace(undefined);",
     replace: "if (!destination) return replace(undefined);",
-    foundBy: "test/telemetry/destination-exporter.test.ts",
+    foundBy: "test/features/telemetry/destination-exporter.test.ts",
   },
   {
     name: "site-gets-the-proxy-password",
@@ -370,7 +370,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/proxies/reach-through.ts",
     find: "headers: {}, signal }",
     replace: "headers: authorization(parent), signal }",
-    foundBy: "test/proxies/check.test.ts",
+    foundBy: "test/features/proxies/check.test.ts",
   },
   {
     name: "download-of-the-version-before",
@@ -397,7 +397,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "core/api-keys/change-api-key.ts",
     find: "const lifetime = daysToExpire === undefined ? lifetimeDays : (daysToExpire ?? undefined);",
     replace: "const lifetime = daysToExpire ?? lifetimeDays;",
-    foundBy: "test/org/api-keys.test.ts",
+    foundBy: "test/core/api-keys/api-keys.test.ts",
   },
   {
     name: "removed-values-stay-stored",
@@ -406,7 +406,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/vaults/logins/stored-login.ts",
     find: "      const gone = Object.fromEntries(Object.keys(secret.data ?? {}).map((entry) => [entry, null]));\n      written = after;\n      return { data: { ...gone, ...dataOf(after, refOf(credential), deps) } };\n",
     replace: "      written = after;\n      return { data: dataOf(after, refOf(credential), deps) };\n",
-    foundBy: "test/vault/credentials.test.ts",
+    foundBy: "test/features/vaults/credentials.test.ts",
   },
   {
     name: "any-secret-as-header",
@@ -415,7 +415,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/destinations/destination-secret.ts",
     find: "if (secret?.type !== secretType)\n    throw",
     replace: "if (!secret) throw",
-    foundBy: "test/telemetry/destinations.test.ts",
+    foundBy: "test/features/telemetry/destinations.test.ts",
   },
   {
     name: "refused-password-is-quoted",
@@ -452,7 +452,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/vaults/fill/fill-page.ts",
     find: "AbortSignal.any([signal, deadline.signal])",
     replace: "deadline.signal",
-    foundBy: "test/fill/no-answer.slow.test.ts",
+    foundBy: "test/features/vaults/fill/no-answer.slow.test.ts",
   },
   {
     name: "goes-on-after-unknown-write",
@@ -479,7 +479,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/sites/list-sites.ts",
     find: "if (matching > offset) found.push(place);",
     replace: "if (matching >= offset) found.push(place);",
-    foundBy: "test/sites/registry-page.slow.test.ts",
+    foundBy: "test/features/sites/registry-page.slow.test.ts",
   },
   {
     name: "destination-known-by-name",
@@ -489,6 +489,6 @@ export const servicesMistakes: readonly KeptMistake[] = [
     file: "features/telemetry/destinations/destination-exporter.ts",
     find: "if (destination?.metadata.uid !== uid) return replace(undefined);",
     replace: "if (destination?.metadata.name !== id) return replace(undefined);",
-    foundBy: "test/telemetry/destination-exporter.test.ts",
+    foundBy: "test/features/telemetry/destination-exporter.test.ts",
   },
 ];
