@@ -1,5 +1,6 @@
 /** Writes every generated file; with `--check`, compares instead and fails on any difference. */
 import { generateAudit } from "./gen-audit.ts";
+import { generateChartKinds } from "./gen-chart-kinds.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
 import { generateJudging } from "./gen-judging.ts";
@@ -16,6 +17,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
     await generateCrds(options);
     return "crds/";
   },
+  "kinds of the chart's roles": generateChartKinds,
   "rendered chart": generateManifests,
   "OpenAPI document": generateOpenApi,
   "tables of permissions": generatePermissions,

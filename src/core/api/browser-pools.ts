@@ -39,6 +39,11 @@ const PoolParams = z.object({ id_or_name: z.string().min(1).max(255).describe("T
 const Pool = { description: "The pool", schema: BrowserPoolAnswer };
 const Nothing = { description: "Done" };
 
+// Of the examples.
+const poolId = "tz4a98xxat96iws9zmbrgj3a";
+const sessionId = "pfh0haxfpzowht3oi213cqos";
+const settings = { headless: true, stealth: false, kiosk_mode: false };
+
 export const createPoolRoute = defineRoute(
   {
     method: "post",
@@ -52,6 +57,7 @@ export const createPoolRoute = defineRoute(
     body: CreateBrowserPool,
     bodyLimit: poolBodyLimit,
     bodyEntries: poolBodyEntries,
+    examples: { body: { name: "checkout", size: 5, headless: true, viewport: { width: 1280, height: 800 } } },
     answers: { 200: Pool },
     errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
   },
@@ -96,6 +102,26 @@ export const getPoolRoute = defineRoute(
     permission: "pools:read",
     summary: "Get a browser pool",
     params: PoolParams,
+    examples: {
+      answer: {
+        id: poolId,
+        name: "checkout",
+        region: "us-east",
+        created_at: "2026-01-02T03:04:05.678Z",
+        acquired_count: 1,
+        available_count: 4,
+        extension_ids: [],
+        browser_pool_config: {
+          ...settings,
+          name: "checkout",
+          size: 5,
+          fill_rate_per_minute: 25,
+          timeout_seconds: 600,
+          memory: "8GiB",
+          viewport: { width: 1280, height: 800 },
+        },
+      },
+    },
     answers: { 200: Pool },
     errors: ["not_found"],
   },
@@ -119,6 +145,7 @@ export const updatePoolRoute = defineRoute(
     body: UpdateBrowserPool,
     bodyLimit: poolBodyLimit,
     bodyEntries: poolBodyEntries,
+    examples: { body: { size: 10, discard_all_idle: true } },
     answers: { 200: Pool },
     errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
   },
@@ -159,6 +186,24 @@ export const acquireRoute = defineRoute(
     summary: "Acquire a browser; waits for one, first come first served",
     params: PoolParams,
     body: AcquireBrowser,
+    examples: {
+      body: { acquire_timeout_seconds: 30, name: "order-4711", tags: { team: "shop" } },
+      answer: {
+        ...settings,
+        session_id: sessionId,
+        region: "us-east",
+        cdp_ws_url: `ws://127.0.0.1:8080/gateway/${sessionId}/cdp?jwt=eyJhbGciOiJFZERTQSJ9`,
+        webdriver_ws_url: `ws://127.0.0.1:8080/gateway/${sessionId}/webdriver?jwt=eyJhbGciOiJFZERTQSJ9`,
+        base_url: `http://127.0.0.1:8080/gateway/${sessionId}`,
+        created_at: "2026-01-02T03:04:05.678Z",
+        timeout_seconds: 600,
+        gpu: false,
+        name: "order-4711",
+        tags: { team: "shop" },
+        viewport: { width: 1280, height: 800 },
+        pool: { id: poolId, name: "checkout" },
+      },
+    },
     answers: { 200: { description: "The browser", schema: Session }, 204: { description: "No browser in time" } },
     errors: ["bad_request", "not_found", "name_taken"],
   },
@@ -184,6 +229,7 @@ export const releaseRoute = defineRoute(
     summary: "Give a browser back",
     params: PoolParams,
     body: ReleaseBrowser,
+    examples: { body: { session_id: sessionId, reuse: true } },
     answers: { 204: Nothing },
     errors: ["bad_request", "not_found"],
   },

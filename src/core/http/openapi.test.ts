@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "../../cmd/features.ts";
-import { CreateProxy } from "../../features/proxies/proxy-wire.ts";
-import { CreateConnection } from "../../features/vaults/connections/auth-connection.ts";
-import { CreateCredential } from "../../features/vaults/credentials/credential.ts";
-import { ItemAnswer, PutItem, UpsertVault } from "../../features/vaults/vault.ts";
 import { httpStatus } from "../../platform/base/errors.ts";
-import { BrowserPoolAnswer, CreateBrowserPool, UpdateBrowserPool } from "../model/pools/browser-pool-wire.ts";
-import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/session-wire.ts";
-import { examples } from "./openapi/examples.ts";
 import { openApiDocument } from "./openapi.ts";
 import { Paging } from "./paging.ts";
 import { type Route, routesWith } from "./route.ts";
@@ -277,20 +270,19 @@ describe("a document", () => {
   });
 });
 
-test.each([
-  ["CreateBrowserPool", CreateBrowserPool],
-  ["UpdateBrowserPool", UpdateBrowserPool],
-  ["AcquireBrowser", AcquireBrowser],
-  ["ReleaseBrowser", ReleaseBrowser],
-  ["BrowserPool", BrowserPoolAnswer],
-  ["Session", Session],
-  ["UpsertVault", UpsertVault],
-  ["PutVaultItem", PutItem],
-  ["VaultItem", ItemAnswer],
-  ["CreateCredential", CreateCredential],
-  ["CreateAuthConnection", CreateConnection],
-  ["CreateProxy", CreateProxy],
-] as [string, z.ZodType][])("the example of %s is one", (name, schema) => {
-  expect(schema.parse(examples[name])).toMatchObject(examples[name] ?? {});
-  expect(documentOf(routes).components.schemas?.[name]?.examples).toEqual([examples[name]]);
+test.each(routes.filter(({ examples }) => examples).map((route) => [route.operationId, route] as const))(
+  "the examples of %s are what it takes and answers",
+  (_, { body, answers, examples: { body: request, answer } = {} }) => {
+    if (request) expect(body.parse(request)).toMatchObject(request);
+    const schemas = Object.values(answers).flatMap(({ schema }) => schema ?? []);
+    if (answer) expect(schemas.map((schema) => schema.parse(answer))).toMatchObject([answer]);
+  },
+);
+
+test("the document shows the examples", () => {
+  const { schemas } = documentOf(routes).components;
+  const shown = Object.values(schemas ?? {}).flatMap((schema) => schema.examples ?? []);
+  const given = routes.flatMap(({ examples }) => Object.values(examples ?? {}));
+  expect(shown).toEqual(expect.arrayContaining(given));
+  expect(shown).toHaveLength(given.length);
 });

@@ -4,7 +4,6 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { documentRules } from "../../platform/kinds/document-rules.ts";
 import { nameAnswers, requestName } from "./openapi/answer-names.ts";
 import { errorAnswers, errorHeaderSchemas, errorSchema } from "./openapi/error-answers.ts";
-import { examples } from "./openapi/examples.ts";
 import { createSchemaSet, isObject, type Json, type SchemaSet } from "./openapi/schemas.ts";
 import { isRepeatable, type Route } from "./route.ts";
 
@@ -178,7 +177,17 @@ const operationOf = (route: Route, schemas: SchemaSet, errors: Map<string, Json>
   };
 };
 
-const withExamples = (components: Record<string, Json>): Record<string, Json> =>
+/** Component → its example. `names`: of answers. */
+const examplesOf = (routes: readonly Route[], names: ReadonlyMap<z.ZodType, string>): Record<string, Json> =>
+  Object.fromEntries(
+    routes.flatMap((route) => {
+      const { body, answer } = route.examples ?? {};
+      const answered = Object.values(route.answers).flatMap(({ schema }) => (schema && names.get(schema)) ?? []);
+      return [...(body ? [[requestName(route), body]] : []), ...(answer ? answered.map((name) => [name, answer]) : [])];
+    }),
+  );
+
+const withExamples = (components: Record<string, Json>, examples: Record<string, Json>): Record<string, Json> =>
   Object.fromEntries(
     Object.entries(components).map(([name, schema]) => [
       name,
@@ -188,7 +197,8 @@ const withExamples = (components: Record<string, Json>): Record<string, Json> =>
 
 /** Makes the document of `routes`, in their order. The same routes always give the same document. */
 export const openApiDocument = (routes: readonly Route[]): Json => {
-  const schemas = createSchemaSet(nameAnswers(routes));
+  const names = nameAnswers(routes);
+  const schemas = createSchemaSet(names);
   const errors = new Map<string, Json>();
   const paths: Record<string, Json> = {};
   for (const route of routes)
@@ -215,7 +225,7 @@ export const openApiDocument = (routes: readonly Route[]): Json => {
       },
       parameters: sharedParameters,
       headers: sharedHeaders,
-      schemas: withExamples({ Error: errorSchema, ...schemas.components() }),
+      schemas: withExamples({ Error: errorSchema, ...schemas.components() }, examplesOf(routes, names)),
       responses: Object.fromEntries([...errors].sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };

@@ -113,6 +113,8 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope, Deps = unknown
   /** The body is a multipart form with one file, in the field `file`, and the fields of `body` as texts. */
   upload?: UploadContract;
   answers: Answers;
+  /** A request and an answer, for the documentation. */
+  examples?: { body?: Record<string, unknown>; answer?: Record<string, unknown> };
   errors: ErrorCode[];
   /** Whether a stream's reader may say by `Last-Event-ID` what it has seen. */
   resumes?: boolean;

@@ -7,7 +7,8 @@ import type { Kube } from "../../platform/kube/client.ts";
 import { pods } from "../../platform/kube/resource-type.ts";
 import { createOperatorMetrics } from "../metrics/operator-metrics.ts";
 import { BrowserPoolSpec, browserPoolKind } from "../model/pools/browser-pool.ts";
-import { type ControllerDeps, runPoolController } from "./controller.ts";
+import { runPoolController } from "./controller.ts";
+import type { LoopParts } from "./pool-loop.ts";
 
 const pool = {
   apiVersion: "browserpool.dev/v1alpha1",
@@ -59,7 +60,7 @@ const lead = (unknown: (typeof partsToKnow)[number]) => {
     ...{ saves: part("saves"), gate: part("gate"), limits: {}, endedLeases: {}, store: {}, names: {} },
     metrics: createOperatorMetrics(new Registry(), () => true),
     log: createLogger("silent", "test"),
-  } as unknown as Parameters<typeof runPoolController>[0] & ControllerDeps;
+  } as unknown as Parameters<typeof runPoolController>[0] & LoopParts;
   const running = runPoolController(deps, { signal: over.signal, check: () => undefined });
   onTestFinished(async () => {
     known.resolve();

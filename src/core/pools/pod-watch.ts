@@ -59,7 +59,7 @@ type PodWatchOptions = {
   log: Logger;
 };
 
-type PodWatch = {
+export type PodWatch = {
   pods: Reflector<Pod>;
   /** The pods that carry the label of an owner, by its uid: its own ones, and such as imitate them. */
   podsByOwner: Pick<ObjectGroups<Pod>, "of" | "size">;

@@ -38,6 +38,15 @@ export const createProxyRoute = defineRoute(
     permission: "pools:write",
     summary: "Create a proxy",
     body: CreateProxy,
+    examples: {
+      body: {
+        type: "custom",
+        name: "office",
+        protocol: "http",
+        bypass_hosts: ["*.corp.example"],
+        config: { host: "proxy.corp.example", port: 3128, username: "browsers", password: "change-me" },
+      },
+    },
     answers: { 201: theProxy },
     errors: ["bad_request", "not_supported_here"],
   },

@@ -31,6 +31,7 @@ export const upsertVaultRoute = defineRoute(
     permission: "vaults:write",
     summary: "Create a vault, or get the one with this name",
     body: UpsertVault,
+    examples: { body: { name: "team" } },
     answers: { 200: theVault },
     errors: ["bad_request"],
   },

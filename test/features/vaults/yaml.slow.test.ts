@@ -10,7 +10,7 @@ import { eventually } from "../../support/eventually.ts";
 import { openShell, type Shell } from "./kubectl.ts";
 import { connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 
-const sample = join(import.meta.dirname, "..", "..", "manifests", "samples", "vault.yaml");
+const sample = join(import.meta.dirname, "..", "..", "..", "manifests", "samples", "vault.yaml");
 
 let parts: VaultParts;
 let shell: Shell;

@@ -219,7 +219,7 @@ export const controllersMistakes: readonly KeptMistake[] = [
     name: "rounds-before-pods-are-known",
     kind: "missing check",
     breaks: "a new leader plans before its watch has shown the pods: it ends sessions as lost and starts pools anew",
-    file: "core/pools/controller.ts",
+    file: "core/pools/pool-loop.ts",
     find: "[deps.acceptedSessions, watched.pods, deps.nodes,",
     replace: "[deps.acceptedSessions, deps.nodes,",
     foundBy: "src/core/pools/controller.test.ts",

@@ -51,6 +51,13 @@ export const createTelemetryDestinationRoute = defineRoute(
     permission: "pools:write",
     summary: "Create a telemetry destination",
     body: CreateTelemetryDestination,
+    examples: {
+      body: {
+        name: "backend",
+        endpoint: "https://otlp.example.com",
+        headers: { Authorization: "Bearer change-me" },
+      },
+    },
     answers: { 201: Answer },
     errors: ["bad_request", "name_taken", "conflict"],
   },

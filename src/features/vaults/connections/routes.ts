@@ -35,6 +35,7 @@ export const createConnectionRoute = defineRoute(
     permission: "credentials:write",
     summary: "Create a connection of a profile to a domain",
     body: CreateConnection,
+    examples: { body: { domain: "shop.example", profile_name: "alice", credential: { name: "shop" } } },
     answers: { 201: theConnection },
     errors: ["bad_request", "not_supported_here", "conflict"],
   },

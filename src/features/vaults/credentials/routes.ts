@@ -36,6 +36,14 @@ export const createCredentialRoute = defineRoute(
     permission: "credentials:write",
     summary: "Store a login",
     body: CreateCredential,
+    examples: {
+      body: {
+        name: "shop",
+        domain: "shop.example",
+        values: { username: "alice", password: "change-me" },
+        totp_secret: "JBSW Y3DP EHPK 3PXP",
+      },
+    },
     answers: { 201: theCredential },
     errors: ["bad_request", "name_taken"],
   },

@@ -46,6 +46,9 @@ const maxEvents = 100;
 /** The ids of events are ids of a Redis stream: two numbers below 2^64. */
 const eventId = /^\d{1,19}-\d{1,19}$/;
 
+// Of the examples.
+const connectionId = "k2v9x4c7b1n8m5q3w6e0r2ty";
+
 export const listItemsRoute = defineRoute(
   {
     method: "get",
@@ -83,6 +86,12 @@ export const putItemRoute = defineRoute(
     summary: "Create an item, or get the equal one that exists",
     params: NewItemParams,
     body: PutItem,
+    examples: {
+      body: {
+        type: "credential",
+        spec: { provider: "managed_auth", connection_id: connectionId, allowed_origins: ["https://shop.example"] },
+      },
+    },
     answers: { 200: theItem },
     errors: [
       "bad_request",
@@ -116,6 +125,24 @@ export const getItemRoute = defineRoute(
         .optional()
         .describe("Seconds to wait until the item is ready: it is from the begin, so of no effect."),
     }),
+    examples: {
+      answer: {
+        id: "gmnqk93f2hr0x0u6c8j1v5ta",
+        key: "shop",
+        type: "credential",
+        version: 1,
+        spec: { provider: "managed_auth", connection_id: connectionId, allowed_origins: ["https://shop.example"] },
+        state: {
+          provider: "managed_auth",
+          status: "ready",
+          fields: { username: { type: "text" }, password: { type: "password" }, totp: { type: "totp" } },
+        },
+        available_operations: [{ type: "fill", description: "Writes stored values into fields of an open page." }],
+        available_expansions: [],
+        created_at: "2026-01-02T03:04:05Z",
+        updated_at: "2026-01-02T03:04:05Z",
+      },
+    },
     answers: { 200: theItem },
     errors: ["not_found"],
   },

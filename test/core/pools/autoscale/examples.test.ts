@@ -12,7 +12,7 @@ import { poolProblems } from "../../../../src/core/model/pools/pool-problems.ts"
 import { startTestControlPlane, type TestControlPlane } from "../../../crds/start-control-plane.ts";
 import { docExamples } from "../../../support/doc-examples.ts";
 
-const folder = join(import.meta.dirname, "..", "..", "examples", "autoscaling");
+const folder = join(import.meta.dirname, "..", "..", "..", "..", "examples", "autoscaling");
 const read = (file: string): string => readFileSync(join(folder, file), "utf8");
 
 type Described = { apiVersion: string; kind: string; metadata: { name: string }; spec: Record<string, unknown> };
