@@ -2,9 +2,9 @@ import type { KeyObject } from "node:crypto";
 import { fromWire, snakeCase, toWire, type Wire } from "../../platform/kinds/wire.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
-import type { BrowserPool } from "../model/pools/browser-pool.ts";
+import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
-import type { SessionConfig } from "../model/settings/browser-config.ts";
+import { type SessionConfig, sessionConfigOf } from "../model/settings/browser-config.ts";
 import { type SettingsWith, settingsWith } from "../model/settings/setting-table.ts";
 import { mergeTelemetry, Telemetry } from "../model/settings/telemetry.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
@@ -167,11 +167,16 @@ const asSeen: Record<SettingsWith<"answer", "as seen">, (known: Known) => Partia
   savesProfile: () => ({}),
 };
 
-/** Shown as the browser was made with them. */
-const asMade = settingsWith("answer", "as made").map((key) => snakeCase(key) as keyof SessionConfig);
+type AsMade = Wire<Pick<BrowserPoolSpec, SettingsWith<"answer", "as made">>>;
 
-/** Of a session whose configuration Redis has lost. */
-const unknownConfig = { headless: false, stealth: false, kiosk_mode: false, memory: "8GiB" } as const;
+/** The settings that are shown as the browser was made with them. */
+const asMadeOf = (config: SessionConfig): AsMade => {
+  const keys = settingsWith("answer", "as made").map((key) => snakeCase(key) as keyof SessionConfig);
+  return given(Object.fromEntries(keys.map((key) => [key, config[key]]))) as AsMade;
+};
+
+/** Of a session whose configuration Redis has lost; its values are also those of settings that are newer than a session. */
+const unknownConfig = sessionConfigOf(BrowserPoolSpec.parse({ size: 1 }));
 
 const answerWith = async (
   policy: (config: SessionConfig | undefined, poolUid: string) => ReturnType<typeof policyOf>,
@@ -186,8 +191,7 @@ const answerWith = async (
     session_id: lease.session,
     ...(baseUrl !== undefined && linksOf(lease, request, baseUrl, deps)),
     created_at: time(lease.created_at),
-    ...unknownConfig,
-    ...given(Object.fromEntries(asMade.map((key) => [key, config?.[key]]))),
+    ...asMadeOf({ ...unknownConfig, ...config }),
     ...Object.assign({}, ...Object.values(asSeen).map((read) => read(known))),
     ...given({ name: request.name, tags: request.tags }),
     ...originOf(request),

@@ -4,18 +4,11 @@ import { Conditions } from "../../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
 import { maxIdLength, objectName, Selector, selectorOf } from "../../../platform/kinds/selector.ts";
 import {
-  chromePolicy,
-  extensions,
-  headless,
-  kioskMode,
   maxSessionSeconds,
   Network,
-  proxyId,
   reportOutcome,
-  startUrl,
-  stealth,
+  sharedSettings,
   timeoutSeconds,
-  Viewport,
 } from "../settings/browser-settings.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 
@@ -47,16 +40,9 @@ export const BrowserSpec = z
       .describe("Key-value pairs to find the session by; at most 50, and 8192 characters together."),
     timeoutSeconds: timeoutSeconds.default(60),
     maxSessionSeconds: maxSessionSeconds.optional(),
-    headless,
-    stealth,
-    kioskMode,
+    ...sharedSettings,
     gpu: z.boolean().default(false).describe("Hardware graphics. Not with headless."),
-    viewport: Viewport.optional().describe("Size of the browser window. Left out: 1920x1080 at 25 Hz."),
-    startUrl: startUrl.optional(),
     profile: Profile.optional(),
-    proxyId: proxyId.optional(),
-    extensions: extensions.optional(),
-    chromePolicy: chromePolicy.optional(),
     network: Network.optional().describe("What the browser may reach, and by which proxy."),
     telemetry: Telemetry.optional().describe("What is captured of the browser."),
     reportOutcome: reportOutcome.optional(),

@@ -3,20 +3,7 @@ import { z } from "zod";
 import { Conditions, observedGeneration } from "../../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
 import { objectName } from "../../../platform/kinds/selector.ts";
-import {
-  chromePolicy,
-  extensions,
-  headless,
-  kioskMode,
-  maxSessionSeconds,
-  Network,
-  profile,
-  proxyId,
-  startUrl,
-  stealth,
-  timeoutSeconds,
-  Viewport,
-} from "../settings/browser-settings.ts";
+import { maxSessionSeconds, Network, profile, sharedSettings, timeoutSeconds } from "../settings/browser-settings.ts";
 import { ChromePolicyRef } from "../settings/pool-policy.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 import { Autoscale } from "./autoscale.ts";
@@ -65,30 +52,23 @@ export const BrowserPoolSpec = z
       .describe(
         "Give idle browsers that nobody has used also to POST /browsers whose configuration they have: at once, for one session, after which they are destroyed and replaced at the fill rate.",
       ),
-    headless,
-    stealth,
-    kioskMode,
+    ...sharedSettings,
     memory: z
       .enum(["8GiB", "16GiB"])
       .default("8GiB")
       .describe("Memory of a newly started headful browser. Browsers that run keep theirs."),
-    chromePolicy: chromePolicy.optional(),
     chromePolicyRef: ChromePolicyRef.optional(),
-    extensions: extensions.optional(),
     network: Network.optional().describe(
       "What the browsers may reach, and by which proxy. Applies to browsers started later.",
     ),
     profile: profile.optional(),
-    proxyId: proxyId.optional(),
     refreshOnProfileUpdate: z
       .boolean()
       .optional()
       .describe(
         "Replace idle browsers when the profile changes. Needs a profile; left out, it is on when there is one.",
       ),
-    startUrl: startUrl.optional(),
     telemetry: Telemetry.optional().describe("What is captured of the browsers. Applies to browsers started later."),
-    viewport: Viewport.optional().describe("Size of the browser window. Left out: 1920x1080 at 25 Hz."),
     discardIdle: z
       .string()
       .max(64)

@@ -5,8 +5,8 @@ import type { BrowserConfig } from "../../protocol/agent-api.ts";
 import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
 import { resolveViewport } from "./browser-settings.ts";
-import { type SettingsWith, settingsWith } from "./setting-table.ts";
-import { resolveTelemetry, Telemetry } from "./telemetry.ts";
+import { type SettingsWith, settingsWith, settingTable } from "./setting-table.ts";
+import { resolveTelemetry } from "./telemetry.ts";
 
 /** What a browser is made with, as the schema of a pool or a browser has it. */
 const BrowserFields = BrowserPoolSpec.extend({
@@ -45,23 +45,10 @@ const inSetup = settingsWith("agent", "setup");
  */
 export const needsSetup = (spec: BrowserPoolSpec): boolean => inSetup.some((key) => spec[key] !== undefined);
 
-/** What the agent gets with its pod, by setting. */
-const inPod: Record<SettingsWith<"agent", "pod">, (spec: PoolLikeSpec) => Partial<BrowserConfig>> = {
-  headless: ({ headless }) => ({ headless }),
-  kioskMode: ({ kioskMode }) => ({ kiosk_mode: kioskMode }),
-  stealth: ({ stealth }) => (stealth ? { stealth } : {}),
-  gpu: ({ gpu }) => (gpu ? { gpu } : {}),
-  viewport(spec) {
-    const { width, height, refreshRate } = resolveViewport(spec.viewport, spec);
-    return { viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) } };
-  },
-  startUrl: ({ startUrl }) => (startUrl ? { start_url: startUrl } : {}),
-  telemetry(spec) {
-    const telemetry = resolveTelemetry(spec.telemetry);
-    return telemetry ? { telemetry: toWire(Telemetry, telemetry) } : {};
-  },
-};
-
 /** The configuration that the agent of a browser gets with its pod. */
 export const agentConfigOf = (spec: PoolLikeSpec): BrowserConfig =>
-  Object.assign({}, ...Object.values(inPod).map((read) => read(spec)), needsSetup(spec) && { awaits_setup: true });
+  Object.assign(
+    {},
+    ...Object.values(settingTable).map(({ agent }) => typeof agent === "object" && agent.pod(spec)),
+    needsSetup(spec) && { awaits_setup: true },
+  );

@@ -105,10 +105,10 @@ export const headless = z
   .default(false)
   .describe("Run without a display. The live view shows such a browser, too.");
 export const stealth = z.boolean().default(false).describe("Run in a way that bot detection notices less.");
-export const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs of a headful browser.");
+const kioskMode = z.boolean().default(false).describe("Hide the address bar and the tabs of a headful browser.");
 
 /** core/model/settings/policies/chrome-policy.ts checks the names and the size (5 MiB serialized). */
-export const chromePolicy = namesLike(
+const chromePolicy = namesLike(
   z
     .record(z.string(), z.unknown())
     .describe(
@@ -117,14 +117,14 @@ export const chromePolicy = namesLike(
   /^[A-Z][A-Za-z0-9]{1,127}$/,
 );
 
-export const extensions = z
+const extensions = z
   .array(Selector.describe("An uploaded extension, by id or by name."))
   .max(20)
   .describe("Extensions to load, in this order.");
 
 export const profile = Selector.describe("The profile that browsers start with, by id or by name.");
 
-export const proxyId = z.string().min(1).max(maxIdLength).describe("The id of the proxy that all traffic takes.");
+const proxyId = z.string().min(1).max(maxIdLength).describe("The id of the proxy that all traffic takes.");
 
 /**
  * http, https, about:blank, data and the pages of extensions, without control characters. Others read the machine's
@@ -138,7 +138,7 @@ const startUrlPattern =
 export const startUrlMessage =
   "must be a whole http, https, data or chrome-extension URL, or about:blank, without control characters";
 
-export const startUrl = z
+const startUrl = z
   .string()
   .min(1)
   .max(2048)
@@ -153,6 +153,18 @@ export const startUrlOrNone = z
   .string()
   .max(2048)
   .regex(new RegExp(`^$|${startUrlPattern.source}`), startUrlMessage);
+
+/** What pools and on-demand browsers have alike. */
+export const sharedSettings = {
+  headless,
+  stealth,
+  kioskMode,
+  viewport: Viewport.optional().describe("Size of the browser window. Left out: 1920x1080 at 25 Hz."),
+  startUrl: startUrl.optional(),
+  proxyId: proxyId.optional(),
+  extensions: extensions.optional(),
+  chromePolicy: chromePolicy.optional(),
+};
 
 /** The shortest and the longest life of a lease, s; 72 hours (LEASE-33). */
 export const maxSessionSeconds = z

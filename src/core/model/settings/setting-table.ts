@@ -7,19 +7,23 @@
  *             (browser-config.ts)
  *   patch     what PATCH /browser_pools does with a value (pools/pool-requests.ts): `replaced` takes its place; `cleared`: an empty one takes
  *             it away; `own`: a rule of its own; `fixed`: it is not taken
- *   agent     how the browser's agent gets it: `pod`: with its pod (browser-config.ts); `setup`: from the API, since it is secret or too large
+ *   agent     how the browser's agent gets it: `pod`: what its pod says of it (browser-config.ts); `setup`: from the API, since it is secret or too large
  *             for a variable (core/setups/read-setup.ts); `no`: others carry it out
  *   answer    in the answer about a session: `as made`: as its browser was made with; `as seen`: what counts for the session by now
  *             (core/sessions/session-answer.ts); `no`
  *   recipe    in a recipe of the config registry (features/sites): `carried`; `unseen`: a site can't notice it; `only`: a session counts for
  *             the registry with this value alone
  */
+import { toWire } from "../../../platform/kinds/wire.ts";
+import type { BrowserConfig } from "../../protocol/agent-api.ts";
 import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
+import { resolveViewport } from "./browser-settings.ts";
+import { resolveTelemetry, Telemetry } from "./telemetry.ts";
 
 type Row = {
   hashed: boolean;
   patch: "replaced" | "cleared" | "own" | "fixed";
-  agent: "pod" | "setup" | "no";
+  agent: { pod(spec: PoolLikeSpec): Partial<BrowserConfig> } | "setup" | "no";
   answer: "as made" | "as seen" | "no";
   recipe: "carried" | "unseen" | { only: string | boolean | undefined };
 };
@@ -33,17 +37,57 @@ const ofPool = { hashed: false, agent: "no", answer: "no", recipe: "unseen" } as
 /** What a site could notice, and a recipe has no place for. */
 const unset = { only: undefined } as const;
 
+const viewportOf = (spec: PoolLikeSpec): Partial<BrowserConfig> => {
+  const { width, height, refreshRate } = resolveViewport(spec.viewport, spec);
+  return { viewport: { width, height, ...(refreshRate && { refresh_rate: refreshRate }) } };
+};
+
+const telemetryOf = (spec: PoolLikeSpec): Partial<BrowserConfig> => {
+  const telemetry = resolveTelemetry(spec.telemetry);
+  return telemetry ? { telemetry: toWire(Telemetry, telemetry) } : {};
+};
+
 /** The rows, in the order in which answers show them. */
 export const settingTable = {
-  headless: { hashed: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
-  stealth: { hashed: true, patch: "replaced", agent: "pod", answer: "as made", recipe: "carried" },
-  kioskMode: { hashed: true, patch: "replaced", agent: "pod", answer: "as made", recipe: { only: false } },
-  gpu: { hashed: true, patch: "fixed", agent: "pod", answer: "as seen", recipe: "carried" },
+  headless: {
+    hashed: true,
+    patch: "replaced",
+    agent: { pod: ({ headless }) => ({ headless }) },
+    answer: "as made",
+    recipe: "carried",
+  },
+  stealth: {
+    hashed: true,
+    patch: "replaced",
+    agent: { pod: ({ stealth }) => (stealth ? { stealth } : {}) },
+    answer: "as made",
+    recipe: "carried",
+  },
+  kioskMode: {
+    hashed: true,
+    patch: "replaced",
+    agent: { pod: ({ kioskMode }) => ({ kiosk_mode: kioskMode }) },
+    answer: "as made",
+    recipe: { only: false },
+  },
+  gpu: {
+    hashed: true,
+    patch: "fixed",
+    agent: { pod: ({ gpu }) => (gpu ? { gpu } : {}) },
+    answer: "as seen",
+    recipe: "carried",
+  },
   memory: { hashed: true, patch: "replaced", agent: "no", answer: "as made", recipe: { only: "8GiB" } },
   region: { hashed: false, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
-  viewport: { hashed: true, patch: "replaced", agent: "pod", answer: "as seen", recipe: "carried" },
-  startUrl: { hashed: true, patch: "cleared", agent: "pod", answer: "as seen", recipe: "unseen" },
-  telemetry: { hashed: true, patch: "own", agent: "pod", answer: "as seen", recipe: "unseen" },
+  viewport: { hashed: true, patch: "replaced", agent: { pod: viewportOf }, answer: "as seen", recipe: "carried" },
+  startUrl: {
+    hashed: true,
+    patch: "cleared",
+    agent: { pod: ({ startUrl }) => (startUrl ? { start_url: startUrl } : {}) },
+    answer: "as seen",
+    recipe: "unseen",
+  },
+  telemetry: { hashed: true, patch: "own", agent: { pod: telemetryOf }, answer: "as seen", recipe: "unseen" },
   // A policy that is stored in ConfigMaps counts by its hash.
   chromePolicy: { hashed: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: unset },
   chromePolicyRef: { hashed: false, patch: "own", agent: "setup", answer: "no", recipe: unset },

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentClient } from "../../../core/leases/agent/agent-client.ts";
 import type { LeaseStore } from "../../../core/leases/lease-store.ts";
 import type { LeaseRecord } from "../../../core/leases/records.ts";
-import { type Browser, type BrowserSpec, browserKind, isOver } from "../../../core/model/browsers/browser.ts";
+import { type Browser, BrowserSpec, browserKind, isOver } from "../../../core/model/browsers/browser.ts";
 import { sessionHeader } from "../../../core/protocol/agent-api.ts";
 import { type AgentKeys, isUpgradeBy } from "../../../core/protocol/agent-key.ts";
 import type { AgentTokens } from "../../../core/protocol/agent-token.ts";
@@ -70,16 +70,15 @@ const proxyFor = async (proxy: ManagedProxy, { kube, settings }: TrialDeps): Pro
   return metadata.name;
 };
 
-const specOf = async ({ browser, proxy }: Recipe, deps: TrialDeps): Promise<BrowserSpec> => ({
-  ...browser,
-  kioskMode: false,
-  vaults: [],
-  timeoutSeconds: spareSeconds,
-  maxSessionSeconds: deps.settings.visitSeconds + spareSeconds,
-  // A name that leads into the cluster is no public site.
-  network: { privateHosts: [] },
-  ...(proxy && { proxyId: await proxyFor(proxy, deps) }),
-});
+const specOf = async ({ browser, proxy }: Recipe, deps: TrialDeps): Promise<BrowserSpec> =>
+  BrowserSpec.parse({
+    ...browser,
+    timeoutSeconds: spareSeconds,
+    maxSessionSeconds: deps.settings.visitSeconds + spareSeconds,
+    // A name that leads into the cluster is no public site.
+    network: { privateHosts: [] },
+    ...(proxy && { proxyId: await proxyFor(proxy, deps) }),
+  });
 
 /** The lease of a browser whose session has begun; a text: why there is none. */
 const untilActive = async (
