@@ -4,7 +4,7 @@
 import { parseCLI, startVitest } from "vitest/node";
 import { UsageError } from "../support/command-line.ts";
 import { type Options, readOptions, type Selection, usage } from "./options.ts";
-import { relatedTests } from "./related-tests.ts";
+import { relatedTests, testsOfRules } from "./related-tests.ts";
 import { drawnSlowTests, quickTests } from "./test-files.ts";
 
 /** What vitest takes for the files that it runs: parts of their paths; none for all. */
@@ -20,13 +20,16 @@ const filtersOf = (selection: Selection): string[] => {
       return drawnSlowTests(selection.draw);
     case "related":
       return relatedTests(selection.files);
+    case "rules":
+      return testsOfRules(selection.rules);
   }
 };
 
 const run = async (options: Extract<Options, { do: "run" }>): Promise<void> => {
   const filters = filtersOf(options);
-  if (options.what === "related") process.stdout.write(`${filters.length} files:\n  ${filters.join("\n  ")}\n`);
-  if (filters.length === 0 && options.what !== "all") throw new UsageError("no test loads that");
+  if (options.what === "related" || options.what === "rules")
+    process.stdout.write(`${filters.length} files:\n  ${filters.join("\n  ")}\n`);
+  if (filters.length === 0 && options.what !== "all") throw new UsageError("there is no such test");
   const { options: vitestOptions } = parseCLI(["vitest", options.isWatched ? "watch" : "run", ...options.vitest]);
   const vitest = await startVitest(filters, vitestOptions);
   if (!vitest.shouldKeepServer()) await vitest.exit();

@@ -12,6 +12,7 @@ test.each([
   ],
   [["--slow-of", "4", "--seed=7"], { what: "slow", draw: { oneOf: 4, seed: "7" } }],
   [["--related", "a.ts", "--related=b.ts", "--watch"], { what: "related", files: ["a.ts", "b.ts"], isWatched: true }],
+  [["--rule", "LEASE-33"], { what: "rules", rules: ["LEASE-33"] }],
 ])("%j selects", (argv, expected) => {
   expect(readOptions(argv)).toMatchObject({ do: "run", ...expected });
 });

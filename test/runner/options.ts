@@ -8,8 +8,9 @@ export const usage = `usage: npm test -- [options] [PATH…] [options of vitest]
   PATH…                the tests whose path contains one of these, of all that there are
   --all                everything that there is: npm run test:all
   --slow-of N --seed S one of N files of the slow tests; the seed, any text, draws them
-  --related FILE       the tests that load a file of src, and those of the folders below test that have the name of its folder;
-                       may be given several times
+  --related FILE       the tests that load a file of src, and those of its place below test (test/core/agent for
+                       src/core/agent); may be given several times
+  --rule RULE          the tests that show a rule of docs/rules.md, such as LEASE-33; may be given several times
   --watch              goes on, and runs again what a change concerns: npm run test:watch
   --help               this text
 
@@ -26,13 +27,15 @@ export type Selection =
   /** Part of a path each. */
   | { what: "paths"; paths: string[] }
   | { what: "slow"; draw: Draw }
-  | { what: "related"; files: string[] };
+  | { what: "related"; files: string[] }
+  | { what: "rules"; rules: string[] };
 
 const ownOptions = {
   all: { type: "boolean" },
   "slow-of": { type: "string" },
   seed: { type: "string" },
   related: { type: "string", multiple: true },
+  rule: { type: "string", multiple: true },
   watch: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
@@ -40,7 +43,7 @@ const ownOptions = {
 type Values = {
   [Name in keyof typeof ownOptions]?: (typeof ownOptions)[Name]["type"] extends "boolean"
     ? boolean
-    : Name extends "related"
+    : Name extends "related" | "rule"
       ? string[]
       : string;
 };
@@ -74,9 +77,10 @@ const selectionOf = (values: Values, paths: string[]): Selection => {
     ...(values.all ? [{ what: "all" as const }] : []),
     ...(draw ? [{ what: "slow" as const, draw }] : []),
     ...(values.related ? [{ what: "related" as const, files: values.related }] : []),
+    ...(values.rule ? [{ what: "rules" as const, rules: values.rule }] : []),
     ...(paths.length > 0 ? [{ what: "paths" as const, paths }] : []),
   ];
-  if (asked.length > 1) throw new UsageError("give one of --all, --slow-of, --related and paths");
+  if (asked.length > 1) throw new UsageError("give one of --all, --slow-of, --related, --rule and paths");
   return asked[0] ?? { what: "quick" };
 };
 

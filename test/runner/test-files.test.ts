@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { relatedTests } from "./related-tests.ts";
+import { relatedTests, testsOfRules } from "./related-tests.ts";
 import { drawnSlowTests, quickTests, root, slowTests } from "./test-files.ts";
 
 const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -29,9 +29,17 @@ test("slow tests are drawn, and each of them sometime; no other ones are", () =>
   expect(quickTests().filter((file) => all.includes(file))).toEqual([]);
 });
 
-test("tests that load a file are found through imports, through programs that they start, and in the folder of its name", () => {
+test("tests that load a file are found through imports, through programs that they start, and in its place below test", () => {
   const related = relatedTests(["src/core/agent/lease-fence.ts"]);
   expect(related).toContain("src/core/agent/lease-fence.test.ts");
   expect(related).toContain("test/core/agent/lease.test.ts");
   expect(related).not.toContain("src/core/model/pools/fill-pacing.test.ts");
+  expect(related).not.toContain("test/core/leases/json-call.test.ts");
+});
+
+test("tests of a rule are those that cite it", () => {
+  const shown = testsOfRules(["BROWSER-19"]);
+  expect(shown).toContain("test/core/agent/browser-settings.slow.test.ts");
+  expect(shown).not.toContain("test/core/agent/lease.test.ts");
+  expect(() => testsOfRules(["BROWSER-x"])).toThrow("docs/rules.md has no such rule");
 });
