@@ -88,7 +88,6 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["core/metrics", "platform/metrics"],
   "chromium-bidi": ["features/webdriver/agent"],
   "devtools-protocol": ["features/live-view/agent", "platform/cdp", "features/vaults/fill"],
-  "puppeteer-core": ["features/sites/visit"],
   "swagger-ui-dist": ["core/api"],
   tar: ["features/profiles/archive"],
   tldts: ["features", "platform/addresses"],

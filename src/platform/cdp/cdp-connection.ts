@@ -26,8 +26,11 @@ export type CdpConnection = {
   onEvent(listener: (event: CdpEvent) => void): void;
   /** False as soon as the connection is being closed, by whichever side: nothing can be sent any more. */
   isOpen(): boolean;
-  /** Resolves when the connection is closed, by whichever side, and all pending calls are rejected. */
-  closed: Promise<void>;
+  /**
+   * Resolves when the connection is closed, by whichever side, and all pending calls are rejected: with whether more
+   * came than the bounds allow.
+   */
+  closed: Promise<{ isOverBounds: boolean }>;
   /** Closes the connection, and with it every session: the browser undoes what they have set. Never rejects. */
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -38,9 +41,15 @@ export type CdpEvent = { method: string; params: unknown; sessionId: string | un
 /**
  * `maxBytes`: when the browser sends more in all, the connection is closed; `maxMessageBytes`: also when one message is
  * larger. Left out: nothing bounds it but what `openCdpSocket` takes. `onLongEvent`: larger messages are left out
- * instead; of an event this is called, and what would have been answered rejects with `CdpRefused`.
+ * instead; of an event this is called, and what would have been answered rejects with `CdpRefused`. `isStrict`: what is
+ * no message closes the connection, in place of being left out.
  */
-export type CdpConnectionOptions = { maxBytes?: number; maxMessageBytes?: number; onLongEvent?: () => void };
+export type CdpConnectionOptions = {
+  maxBytes?: number;
+  maxMessageBytes?: number;
+  onLongEvent?: () => void;
+  isStrict?: boolean;
+};
 
 /** An answer has an `id`, an event a `method`. The events read here are about the session that their `params` name. */
 const Message = z.object({
@@ -76,7 +85,12 @@ const connectionClosed = (): Error => new CdpClosed("the connection to the brows
 export const connectCdp = async (
   address: CdpAddress,
   signal: AbortSignal,
-  { maxBytes = Number.POSITIVE_INFINITY, maxMessageBytes = maxBytes, onLongEvent }: CdpConnectionOptions = {},
+  {
+    maxBytes = Number.POSITIVE_INFINITY,
+    maxMessageBytes = maxBytes,
+    onLongEvent,
+    isStrict = false,
+  }: CdpConnectionOptions = {},
 ): Promise<CdpConnection> => {
   const pending = createPendingCalls();
   const onLong = (start: string): void => {
@@ -90,11 +104,15 @@ export const connectCdp = async (
   });
   let received = 0;
   const below = new Map<string, string[]>();
-  const closed = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<{ isOverBounds: boolean }>();
 
   socket.once("close", () => {
     pending.rejectAll(connectionClosed);
-    closed.resolve();
+    closed.resolve({ isOverBounds: received > maxBytes });
+  });
+
+  socket.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") received = Number.POSITIVE_INFINITY;
   });
 
   const detach = (parent: string, session: string): void => {
@@ -122,7 +140,7 @@ export const connectCdp = async (
     received += data.length;
     if (received > maxBytes) return socket.terminate();
     const message = readMessage(data);
-    if (!message) return;
+    if (!message) return isStrict ? socket.terminate() : undefined;
     const { id, result, error } = message;
     if (id === undefined) noteEvent(message);
     else if (error) pending.reject(id, new CdpRefused(error.message));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Cluster, Redis } from "ioredis";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { Link } from "./links.ts";
-import { type RedisServer, type RedisServerOptions, startRedisServer } from "./redis-server.ts";
+import { type RedisServer, type RedisServerOptions, startRedisProgram } from "./redis-server.ts";
 import type { RedisSet } from "./redis-set.ts";
 
 /** One server, a master with replicas and Sentinels (with TLS), or a Cluster of three masters with a replica each. */
@@ -59,7 +59,7 @@ export const redisServersIn = (options: RedisHostOptions): RedisServers => {
   return {
     async start(own) {
       const folder = join(options.folder, `redis-${randomBytes(4).toString("hex")}`);
-      const server = await startRedisServer({ ...options, ...own, folder });
+      const server = await startRedisProgram({ ...options, ...own, folder });
       folders.set(server, folder);
       return server;
     },

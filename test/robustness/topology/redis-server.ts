@@ -58,7 +58,7 @@ const anyPort = async (): Promise<number> => {
 };
 
 /** Resolves when it answers. */
-export const startRedisServer = async (options: RedisServerOptions): Promise<RedisServer> => {
+export const startRedisProgram = async (options: RedisServerOptions): Promise<RedisServer> => {
   const { folder, recorder, logPath, isSentinel = false } = options;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });

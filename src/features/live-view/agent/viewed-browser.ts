@@ -33,7 +33,7 @@ export type ViewedBrowser = Pick<TabList, "tabs" | "listen"> & {
   openTab(): Promise<string | undefined>;
   closeTab(tab: string): void;
   /** Resolves when the browser has closed the connection. */
-  closed: Promise<void>;
+  closed: Promise<unknown>;
 };
 
 type Entry = {

@@ -11,8 +11,8 @@
 
 import { z } from "zod";
 import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
+import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
 import { noBodies, tell } from "../../../platform/cdp/commands.ts";
-import type { PageCommands, PageEvents } from "../visit/connect-browser.ts";
 import { readPage } from "../visit/read-page.ts";
 import { mayBeInterstitial } from "../visit/restrict-page.ts";
 import { createWaits } from "../visit/until.ts";
@@ -66,8 +66,8 @@ export const watchNavigation = (
   { isPublic, onLed, onSilent, onLeft }: WatchNavigationDeps,
 ): WatchedNavigation => {
   const listeners = new Map<string, ((params: never) => void)[]>();
-  const events: PageEvents = {
-    on: (event, listener) => listeners.set(event, [...(listeners.get(event) ?? []), listener]),
+  const events: Pick<CdpSession, "on"> = {
+    on: (event, listener) => void listeners.set(event, [...(listeners.get(event) ?? []), listener]),
   };
   const watch = watchPage(events, frame, target.normalized);
   watch.isNavigating = true;
@@ -184,9 +184,8 @@ export const followNavigation = (
   const waits = createWaits(watch, over);
   const deadline = performance.now() + followMs;
   const within = (ms: number): number => Math.max(0, Math.min(ms, deadline - performance.now()));
-  const commands: PageCommands = {
-    send: (method: "Page.createIsolatedWorld" | "Runtime.evaluate", params: object) =>
-      cdp.send(method, params as never, { sessionId: page }) as Promise<never>,
+  const commands: Pick<CdpSession, "send"> = {
+    send: (method, ...[params]) => cdp.send(method, params as never, { sessionId: page }),
   };
 
   /** Undefined when the page can't be read, or goes meanwhile. */

@@ -1,4 +1,5 @@
-import type { CDPSession, Protocol } from "puppeteer-core";
+import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
+import type { Protocol } from "../../../platform/cdp/cdp-types.ts";
 import type { BrowserPage } from "./connect-browser.ts";
 import type { Visit } from "./visit.ts";
 import { wallError } from "./wall-error.ts";
@@ -114,7 +115,7 @@ const isAnswer = ({ responseStatusCode: status, responseHeaders = [] }: Protocol
   !(status >= 300 && status < 400 && responseHeaders.some(({ name }) => /^location$/i.test(name)));
 
 /** The answer to a GET of this URL in the page; text: why there is none. */
-const answerOf = (page: CDPSession, url: string): Promise<Answer | `ERR_${string}`> => {
+const answerOf = (page: CdpSession, url: string): Promise<Answer | `ERR_${string}`> => {
   const answer = Promise.withResolvers<Answer | `ERR_${string}`>();
   page.on("Fetch.requestPaused", (event) => {
     const { requestId, responseStatusCode: status = 0, responseHeaders = [] } = event;
@@ -130,7 +131,7 @@ const answerOf = (page: CDPSession, url: string): Promise<Answer | `ERR_${string
 };
 
 /** Reads the body of an answer up to the bound. */
-const readBody = async (page: CDPSession, requestId: string): Promise<string> => {
+const readBody = async (page: CdpSession, requestId: string): Promise<string> => {
   const { stream: handle } = await page.send("Fetch.takeResponseBodyAsStream", { requestId });
   const parts: Buffer[] = [];
   let left = maxRobotsBytes;

@@ -1,30 +1,12 @@
 /**
- * Puppeteer's connection to a browser, without its pages: one session of one page, in which we enable what a visit
- * needs. Puppeteer's own pages enable the domain `Runtime`, which sites can measure, and put worlds into each document
+ * A visit's connection to a browser: one session of one page, in which we enable what a visit needs. Clients with pages
+ * of their own enable the domain `Runtime`, which sites can measure, and put worlds into each document
  * (docs/adr/0037-visiting-pages.md).
  */
-import type { CDPEvents, CDPSession, Connection, Protocol } from "puppeteer-core";
+import { connectCdp } from "../../../platform/cdp/cdp-connection.ts";
+import { type CdpSession, openSessions } from "../../../platform/cdp/cdp-sessions.ts";
 import type { CdpAddress } from "../../../platform/cdp/cdp-socket.ts";
-import { openCdpTransport } from "../../../platform/cdp/cdp-transport.ts";
-
-// What reading and watching need of a page's CDP session: a visit has Puppeteer's, an agent its own.
-
-/** The events of a page. */
-export type PageEvents = {
-  on<Event extends keyof CDPEvents>(event: Event, listener: (params: CDPEvents[Event]) => void): unknown;
-};
-
-/** The commands that read a page. */
-export type PageCommands = {
-  send(
-    method: "Page.createIsolatedWorld",
-    params: Protocol.Page.CreateIsolatedWorldRequest,
-  ): Promise<Protocol.Page.CreateIsolatedWorldResponse>;
-  send(
-    method: "Runtime.evaluate",
-    params: Protocol.Runtime.EvaluateRequest,
-  ): Promise<Protocol.Runtime.EvaluateResponse>;
-};
+import { tell } from "../../../platform/cdp/commands.ts";
 
 /** The longest message, bytes: the longest is a screenshot without losses. */
 const maxMessageBytes = 16 * 1024 * 1024;
@@ -34,9 +16,9 @@ const closeMs = 1000;
 
 export type BrowserPage = {
   /** Commands and events of the browser itself. */
-  browser: Connection;
+  browser: CdpSession;
   /** Those of the page. */
-  page: CDPSession;
+  page: CdpSession;
   /** The id of the page's target, and of its main frame. */
   id: string;
   /**
@@ -48,7 +30,7 @@ export type BrowserPage = {
 };
 
 /** Closes a page, and waits a moment until it is gone. */
-const closePage = async (browser: Connection, targetId: string, closed: Promise<unknown>): Promise<void> => {
+const closePage = async (browser: CdpSession, targetId: string, closed: Promise<unknown>): Promise<void> => {
   const gone = Promise.withResolvers<void>();
   browser.on("Target.targetDestroyed", (event) => {
     if (event.targetId === targetId) gone.resolve();
@@ -61,7 +43,7 @@ const closePage = async (browser: Connection, targetId: string, closed: Promise<
 };
 
 /** The page that the browser has already, or a new one. */
-const choosePage = async (browser: Connection): Promise<string> => {
+const choosePage = async (browser: CdpSession): Promise<string> => {
   const { targetInfos } = await browser.send("Target.getTargets");
   const present = targetInfos.find(({ type }) => type === "page");
   return present?.targetId ?? (await browser.send("Target.createTarget", { url: "about:blank" })).targetId;
@@ -83,34 +65,20 @@ export const connectBrowser = async (
   over.addEventListener("abort", abort);
   cut.addEventListener("abort", abort);
   parts.defer(() => cut.removeEventListener("abort", abort));
-  const bounds = { messageBytes: maxMessageBytes, bytes: maxBytes };
-  // Loaded by the first visit: it is a fifth of what an operator would load, and most operators make none.
-  const { connect } = await import("puppeteer-core");
-  const transport = await openCdpTransport(address, bounds, given.signal);
-  parts.defer(async () => {
-    transport.close();
-    await transport.closed;
-  });
-  const puppeteer = await connect({
-    transport,
-    defaultViewport: null,
-    // Puppeteer lets go of each target.
-    targetFilter: () => false,
-    networkEnabled: false,
-    issuesEnabled: false,
-    // The caller's signal is the limit.
-    protocolTimeout: 0,
-  });
-  const browser = (await puppeteer.target().createCDPSession()).connection();
-  if (!browser) throw new Error("the connection is closed");
+  const connection = await connectCdp(address, given.signal, { maxBytes, maxMessageBytes, isStrict: true });
+  parts.use(connection);
+  const { browser, attach } = openSessions(connection);
+  await browser.send("Target.setDiscoverTargets", { discover: true });
   const id = await choosePage(browser);
-  const page = await browser.createSession((await browser.send("Target.getTargetInfo", { targetId: id })).targetInfo);
+  const page = await attach(id);
   parts.defer(() => {
     // What the closing does to the page was not done by the site.
-    page.removeAllListeners();
-    return closePage(browser, id, transport.closed);
+    page.mute();
+    // A page that leads on and on is hardly closed while its scripts run.
+    tell(page.send("Emulation.setScriptExecutionDisabled", { value: true }));
+    return closePage(browser, id, connection.closed);
   });
   over.removeEventListener("abort", abort);
   const kept = parts.move();
-  return { browser, page, id, closed: transport.closed, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { browser, page, id, closed: connection.closed, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };

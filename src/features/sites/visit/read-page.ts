@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { PageCommands } from "./connect-browser.ts";
+import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
 import { maxSeenLine, maxSeenText, type Visit } from "./visit.ts";
 
 const Read = z.object({
@@ -31,7 +31,7 @@ const script = `(() => {
  * What a page shows. Rejects when its document goes meanwhile; does not settle while the page's main thread is busy.
  */
 export const readPage = async (
-  page: PageCommands,
+  page: Pick<CdpSession, "send">,
   frameId: string,
 ): Promise<Pick<Visit, "title" | "text" | "markup">> => {
   const { executionContextId } = await page.send("Page.createIsolatedWorld", { frameId });

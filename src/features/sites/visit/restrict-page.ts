@@ -3,7 +3,8 @@
  * many frames.
  */
 
-import type { CDPSession } from "puppeteer-core";
+import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
+import { tell } from "../../../platform/cdp/commands.ts";
 import type { BrowserPage } from "./connect-browser.ts";
 import { maxChildren, maxSeenText, maxWindows, type Visit, type VisitError } from "./visit.ts";
 import { noteFrame, type PageWatch } from "./watch-page.ts";
@@ -30,9 +31,6 @@ export const mayBeInterstitial = ({ text }: Pick<Visit, "text">, { status = 0 }:
 
 /** So far: `bytes` that were received, `windows` and dialogs that were opened. */
 export type Guard = { bytes: number; windows: number };
-
-/** A command whose answer nobody needs: what it is for may be gone. */
-const tell = (answer: Promise<unknown>): void => void answer.catch(() => undefined);
 
 /**
  * What the browser keeps of bodies for DevTools, bytes: of one enough for a page that refuses, of all a few such.
@@ -65,7 +63,7 @@ export const restrictPage = async (
     guard.bytes += bytes;
     if (guard.bytes > maxBytes) end("TOO_LARGE");
   };
-  const guardSession = (session: CDPSession, kept: keyof typeof buffers): Promise<unknown> => {
+  const guardSession = (session: CdpSession, kept: keyof typeof buffers): Promise<unknown> => {
     // What comes from the browser itself: `data:` and `blob:` URLs, and its error page in a frame (260 kB).
     const local = new Set<string>();
     session.on("Network.requestWillBeSent", ({ requestId, request }) => {
@@ -78,13 +76,13 @@ export const restrictPage = async (
       if (!local.has(requestId)) count(dataLength);
     });
     session.on("Network.webSocketFrameReceived", ({ response }) => count(response.payloadData.length));
-    session.on("sessionattached", guardChild);
+    session.onAttached(guardChild);
     return Promise.all([
       session.send("Network.enable", buffers[kept]),
       session.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }),
     ]);
   };
-  const guardChild = (session: CDPSession): void => {
+  const guardChild = (session: CdpSession): void => {
     children += 1;
     if (children > maxChildren) {
       end("TOO_LARGE");

@@ -1,6 +1,6 @@
 import { inflateSync } from "node:zlib";
-import type { CDPSession } from "puppeteer-core";
 import { z } from "zod";
+import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
 
 /** The most that a screenshot unpacks to, bytes. */
 const maxUnpacked = 16 * 1024 * 1024;
@@ -99,7 +99,7 @@ const Size = z.object({ clientWidth: z.number().positive(), clientHeight: z.numb
 export type Screenshot = { webp: Uint8Array | undefined; isBlank: boolean };
 
 /** Draws what the page shows in its viewport. Does not settle while the page's main thread is busy. */
-export const takeScreenshot = async (page: CDPSession): Promise<Screenshot> => {
+export const takeScreenshot = async (page: CdpSession): Promise<Screenshot> => {
   const { cssLayoutViewport } = await page.send("Page.getLayoutMetrics");
   const { clientWidth: width, clientHeight: height } = Size.parse(cssLayoutViewport);
   const scale = screenshotWidth / width;

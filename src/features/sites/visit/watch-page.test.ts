@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PageEvents } from "./connect-browser.ts";
+import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
 import { watchPage } from "./watch-page.ts";
 
 const main = "the main frame";
@@ -10,7 +10,7 @@ const inner = "https://challenges.example/turnstile";
 const watching = () => {
   const listeners = new Map<string, (event: never) => void>();
   const page = { on: (name: string, listener: (event: never) => void) => void listeners.set(name, listener) };
-  const watch = watchPage(page as unknown as PageEvents, main, challenge);
+  const watch = watchPage(page as unknown as CdpSession, main, challenge);
   const tell = (name: string, event: object): void => listeners.get(name)?.(event as never);
   return {
     watch,
@@ -61,4 +61,16 @@ test("a navigation that comes to nothing leaves what is shown, and one that fail
   ask("4", "https://gone.example/");
   fail("4", "net::ERR_CONNECTION_REFUSED");
   expect(watch).toMatchObject({ url: "https://gone.example/", error: "ERR_CONNECTION_REFUSED", isNavigating: false });
+});
+
+test("the empty document of a new page is not that of the visit", () => {
+  const { watch, ask, show, load } = watching();
+  watch.isNavigating = true;
+  show("about:blank");
+  load();
+  expect(watch).toMatchObject({ documents: 0, isNavigating: true, isLoaded: false });
+  ask("1", challenge);
+  show(challenge);
+  load();
+  expect(watch).toMatchObject({ documents: 1, isNavigating: false, isLoaded: true });
 });

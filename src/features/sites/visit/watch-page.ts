@@ -1,6 +1,6 @@
 /** What the events of a page tell: the answers to its main frame, the way there, its frames. */
-import type { Protocol } from "puppeteer-core";
-import type { PageEvents } from "./connect-browser.ts";
+import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
+import type { Protocol } from "../../../platform/cdp/cdp-types.ts";
 import { maxSeenItems, maxSeenLine } from "./visit.ts";
 
 export type PageWatch = {
@@ -45,7 +45,7 @@ const headersOf = (headers: Protocol.Network.Headers): Record<string, string> =>
 const errorOf = (text: string): `ERR_${string}` => `ERR_${line(text).replace(/^(net::)?(ERR_)?/, "")}`;
 
 /** Follows the page of this session, whose main frame has this id, from now on. `url`: what will be visited. */
-export const watchPage = (page: PageEvents, mainFrame: string, url: string): PageWatch => {
+export const watchPage = (page: Pick<CdpSession, "on">, mainFrame: string, url: string): PageWatch => {
   let listener = (): void => undefined;
   const loading = new Set<string>();
   const watch: PageWatch = {
@@ -114,7 +114,8 @@ export const watchPage = (page: PageEvents, mainFrame: string, url: string): Pag
     else listener();
   });
   page.on("Page.frameNavigated", ({ frame }) => {
-    if (frame.id !== mainFrame) return;
+    // A page that was just made tells of its own empty document first.
+    if (frame.id !== mainFrame || watch.navigations === 0) return;
     watch.documents += 1;
     shown = undefined;
     watch.frames.clear();
@@ -123,7 +124,7 @@ export const watchPage = (page: PageEvents, mainFrame: string, url: string): Pag
     listener();
   });
   page.on("Page.loadEventFired", () => {
-    watch.isLoaded = true;
+    if (watch.documents > 0) watch.isLoaded = true;
     listener();
   });
   return watch;
