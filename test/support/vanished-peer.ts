@@ -1,6 +1,7 @@
 /**
- * The program of test/platform/redis/vanished-peer.slow.test.ts: redis-server and a subscription of the product, and then the
- * network between them goes. Arguments: redis-server, redis-cli, a folder. It runs in a network namespace of its own.
+ * The program of test/platform/redis/vanished-peer.slow.test.ts: redis-server and a subscription of the product, and
+ * then the network between them goes. Arguments: redis-server, redis-cli, a folder. It runs in a network namespace of
+ * its own.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * The loop that keeps the browsers of one kind of objects while this replica leads: of pools, or of on-demand browsers. Watch callbacks only enqueue keys; a
- * round (reconcile.ts) does the work.
+ * The loop that keeps the browsers of one kind of objects while this replica leads: of pools, or of on-demand browsers.
+ * Watch callbacks only enqueue keys; a round (reconcile.ts) does the work.
  *
  * A pool's first browser takes four rounds, from `kubectl apply` to idle:
  *

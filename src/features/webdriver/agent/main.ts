@@ -2,57 +2,15 @@
  * The program of a process for WebDriver BiDi (serve-bidi.ts). It takes one upgrade on the socket that it was given,
  * connects to the browser's DevTools that a header of it names, and ends with the first of the two connections.
  */
-
 import { createServer, type IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
 import { openCdpSocket } from "../../../platform/cdp/cdp-socket.ts";
 import { createBidiSession } from "./bidi-session.ts";
+import { createClientSocket } from "./client-socket.ts";
 import { type Message, readCommand } from "./command.ts";
 import { startMapper } from "./mapper.ts";
 import { devToolsHeader, socketFd } from "./process-contract.ts";
-
-// The client's side of a connection: a WebSocket with bounds.
-
-/** What may wait for a client that reads slowly, bytes. */
-const maxUnreadBytes = 32 * 1024 * 1024;
-
-/** Time for the client to take the last messages and to close, ms. */
-const closeMs = 2000;
-
-/** Codes of RFC 6455. */
-const codes = { done: 1000, notText: 1003, tooSlow: 1008, failed: 1011 } as const;
-
-type ClientSocket = {
-  /** Sends, or closes the connection when the client reads too slowly. */
-  send(message: Message): void;
-  /** Closes after what was sent, and at the latest after 2 s. */
-  close(code: keyof typeof codes, why: string): void;
-};
-
-/** `onText`: is called with each message of the client. */
-export const createClientSocket = (socket: WebSocket, onText: (text: string) => void): ClientSocket => {
-  const close: ClientSocket["close"] = (code, why) => {
-    socket.close(codes[code], why);
-    setTimeout(() => socket.terminate(), closeMs);
-  };
-  const isOpen = (): boolean => socket.readyState === socket.OPEN;
-  // A frame that breaks the protocol, or one that is too long: `ws` closes with the reason.
-  socket.on("error", () => undefined);
-  socket.on("message", (data, isBinary) => {
-    if (!isOpen()) return;
-    if (isBinary) close("notText", "messages are text");
-    else onText(String(data));
-  });
-  return {
-    send(message) {
-      if (!isOpen()) return;
-      if (socket.bufferedAmount > maxUnreadBytes) close("tooSlow", "the client reads too slowly");
-      else socket.send(JSON.stringify(message));
-    },
-    close,
-  };
-};
 
 /** Longest message of a client, bytes. */
 const maxMessageBytes = 16 * 1024 * 1024;
