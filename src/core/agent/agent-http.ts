@@ -34,7 +34,8 @@ const readBody = (request: IncomingMessage, maxBytes: number): Promise<Buffer | 
     });
     request.on("end", () => resolve(Buffer.concat(chunks)));
     request.on("error", reject);
-    // "close" follows every request. Make an Error only for one that was cut off: that takes longer than all the rest.
+    // "close" follows every request. Make an Error only for a request that was cut off: that takes longer than all the
+    // rest.
     request.on("close", () => {
       if (!request.complete) reject(new Error("the caller hung up"));
     });

@@ -13,7 +13,7 @@ export type ArchiveFolder = {
   has(sha256: string): boolean;
   /** The file of an archive that is here. Whoever uses it checks that it is still as it was sent. */
   file(ref: Pick<ArchiveRef, "sha256">): string;
-  /** Keeps the request's body. False when its bytes are not those of this archive, or did not come whole. */
+  /** Keeps the request's body. False when its bytes are not the archive's, or did not come whole. */
   receive(request: IncomingMessage, ref: ArchiveRef): Promise<boolean>;
 };
 

@@ -60,7 +60,7 @@ export type Browser = {
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /**
-   * Changes the browser until its next reset. `archives`: those of the change. `onStart`: called before Chromium is
+   * Changes the browser until its next reset. `archives`: the change's. `onStart`: called before Chromium is
    * killed because a new one must start. One call at a time, and none during a reset. Rejects when nothing has changed
    * because something failed.
    */

@@ -120,7 +120,7 @@ const displayFlags = (browser: BrowserConfig, shell: boolean): string[] => {
 export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): string[] => [
   ...common,
   ...(browser.gpu ? gpuFlags : ["--disable-gpu"]),
-  // Chromium listens on 127.0.0.1 only; port 0 is a free one that it prints on stderr.
+  // Chromium listens on 127.0.0.1 only; port 0 is a free port, which it prints on stderr.
   `--remote-debugging-port=${setup.parts.devToolsPort}`,
   ...setup.parts.flags,
   `--user-data-dir=${setup.profileDir}`,

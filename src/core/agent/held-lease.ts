@@ -24,7 +24,7 @@ export type HeldLease = {
   cut(): void;
 };
 
-/** Whether the lease of this name is the one that is held. */
+/** Whether the lease of this name is held. */
 export const isLeaseOf = (held: HeldLease | undefined, { session_id, epoch, seq }: LeaseName): boolean =>
   held?.request.session_id === session_id && compareFences(held.request, { epoch, seq }) === 0;
 

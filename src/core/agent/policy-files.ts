@@ -19,7 +19,7 @@ const certificatesIn = (pem: string): string[] =>
  */
 const always = { PolicyTestPageEnabled: false };
 
-/** The policies that a setup gives a browser: those of its configuration, and the authorities of its proxies. */
+/** The policies that a setup gives a browser: its configuration's, and the authorities of its proxies. */
 export const policiesOf = ({ policy = {}, network }: BrowserSetup): Record<string, unknown> => {
   const added = (network?.proxies ?? []).flatMap(({ ca_bundle }) => (ca_bundle ? certificatesIn(ca_bundle) : []));
   const given = policy[authorities];

@@ -59,7 +59,7 @@ export const startDeadlineMs = 40_000;
 /** What features add to the browser. */
 export type AgentParts = {
   prepare: readonly PreparePart[];
-  /** Unpacks the archive of a profile into an empty folder. Rejects for one that can't be unpacked. */
+  /** Unpacks the archive of a profile into an empty folder. Rejects for an archive that can't be unpacked. */
   loadProfile(file: string, place: { ref: ArchiveRef; profileDir: string }, signal: AbortSignal): Promise<void>;
 };
 

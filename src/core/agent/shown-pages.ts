@@ -46,7 +46,7 @@ export const followPageOrder = async (cdp: Pick<CdpConnection, "send" | "onEvent
   return { sorted: (pages) => [...pages].sort((one, other) => numberOf(one) - numberOf(other)) };
 };
 
-/** How long a page's answer is waited for, ms: one that is busy shows nothing new. */
+/** How long a page's answer is waited for, ms: a busy page shows nothing new. */
 const answerMs = 2000;
 
 export type ShownPages = {

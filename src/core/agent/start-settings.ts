@@ -33,7 +33,7 @@ const setupAfter = (setup: BrowserSetup, { proxy, profile }: WantedChange): Brow
   return { ...setup, ...(network && { network }), ...(profile?.archive && { profile: profile.archive }) };
 };
 
-/** `before` with this change. `archives`: those of the change. */
+/** `before` with this change. `archives`: the change's. */
 export const settingsAfter = (before: StartSettings, wanted: WantedChange, archives: ArchiveFolder): StartSettings => {
   const { viewport = before.viewport, proxy, profile } = wanted;
   const loaded = profile ?? before.loaded;

@@ -104,7 +104,7 @@ const setScreenMode = async (
   const resize = (width: number, height: number): void =>
     x.send(opcode, randr.setScreenSize, [x.root, u16s(width, height), ...millimetres]);
   const before = await sizeOf(x);
-  // The screen must hold the mode that it leaves, and the one that it gets.
+  // The screen must hold the mode that it leaves, and its new one.
   resize(Math.max(before.width, mode.width), Math.max(before.height, mode.height));
   // All this has changed the configuration's time, by which the server knows whether the caller's view is current.
   const { controller, configTime } = await resourcesOf(x, opcode);

@@ -70,7 +70,7 @@ const rootIn = (greeting: Buffer): number => {
 /** Connects to the screen `:display` of this machine with the cookie that it was started with. */
 export const connectX = async (display: string, cookie: Buffer, signal: AbortSignal): Promise<XConnection> => {
   const socket = connect(`/tmp/.X11-unix/X${display}`);
-  // Errors reach the reader; one that comes after it must not end the agent.
+  // Errors reach the reader; a later error must not end the agent.
   socket.on("error", () => undefined);
   const stop = (): void => void socket.destroy(new Error("the X server did not answer in time"));
   signal.addEventListener("abort", stop, { once: true });

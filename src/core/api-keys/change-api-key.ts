@@ -16,7 +16,7 @@ import {
   requireGrantable,
 } from "./create-api-key.ts";
 
-/** The same error for a key that never existed and for one that was deleted. */
+/** The same error for a key that never existed and for a deleted key. */
 export const apiKeyNotFound = (id: string): AppError => new AppError("not_found", `no API key ${id}`);
 
 /**

@@ -55,7 +55,7 @@ const masterKeyIn = ({ data, metadata }: Secret): KeyObject => {
 };
 
 /**
- * Reads the key from which those of all agents are computed (src/core/protocol/agent-key.ts) from the Secret
+ * Reads the key from which the keys of all agents are computed (src/core/protocol/agent-key.ts) from the Secret
  * `agent-master-key`, or creates that Secret. Throws an `Error` when it contains anything else.
  */
 export const loadAgentMasterKey = async (deps: { kube: Kube; namespace: string }): Promise<KeyObject> =>

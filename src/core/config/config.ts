@@ -164,7 +164,7 @@ const Environment = z.object({
   ),
   BROWSERPOOL_ENDED_BYTES_PER_POOL: number(16 * 1024 * 1024, 0).describe("Most memory of Redis for them, bytes."),
   BROWSERPOOL_ENDED_LEASES: number(100_000, 0).describe(
-    "Most ended sessions that are kept of all pools together; those of the largest project go first.",
+    "Most ended sessions that are kept of all pools together; sessions of the largest project go first.",
   ),
   BROWSERPOOL_ENDED_BYTES: number(64 * 1024 * 1024, 0).describe("Most memory of Redis for them, bytes."),
   BROWSERPOOL_TELEMETRY_BYTES_PER_SESSION: number(4 * 1024 * 1024, 64 * 1024).describe(
@@ -180,7 +180,7 @@ const Environment = z.object({
     "How long recordings of sessions are kept after their end, s.",
   ),
   BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: number(4 * 1024 ** 3, 0).describe(
-    "Most bytes of the blob store for a project's recordings; one that begins counts with the most that it may become.",
+    "Most bytes of the blob store for a project's recordings; a new recording counts with the most that it may become.",
   ),
   BROWSERPOOL_METRICS_POOLS: whole(200, 0).describe(
     "Pools that the api's metrics tell apart, the oldest ones; the others are added up as `other`.",
@@ -326,7 +326,7 @@ type SiteSettings = {
 /** What is kept of telemetry: of a session with storage, and of a project's ended sessions. */
 type KeptTelemetrySettings = { session: { bytes: number; seconds: number }; endedBytesPerProject: number };
 
-/** How long recordings are kept, s, and most bytes of those of a project. */
+/** How long recordings are kept, s, and the most bytes of a project's recordings. */
 type KeptRecordingSettings = { seconds: number; bytesPerProject: number };
 
 export type Config = {

@@ -7,7 +7,7 @@ import { splice } from "../../platform/cdp/splice.ts";
 const connectTimeoutMs = 3000;
 
 /**
- * Deadline for the head of the agent's answer, ms: a Chromium on a busy node takes a second, one that hangs never
+ * Deadline for the head of the agent's answer, ms: a Chromium on a busy node takes a second, a hanging one never
  * answers.
  */
 const firstByteTimeoutMs = 30_000;

@@ -27,7 +27,7 @@ export type HttpServices = {
   verifyKey: KeyObject;
 };
 
-/** The dependencies of the HTTP API. `Services`: also those of the use cases that it serves. */
+/** The dependencies of the HTTP API. `Services`: also the dependencies of the use cases that it serves. */
 export type AppDeps<Services = HttpServices> = {
   services: Services;
   answers: IdempotentAnswers;

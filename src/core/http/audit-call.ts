@@ -38,7 +38,7 @@ const resultOf = (status: number, isRepeated: boolean): AuditedCall["result"] =>
   return isRepeated ? "repeated" : "done";
 };
 
-/** Writes the line of a request, if it is one that has a line. `status`: of the answer; 499: the caller has hung up. */
+/** Writes the line of a request, if it has a line. `status`: of the answer; 499: the caller has hung up. */
 export const recordCall = (audit: AuditLog, facts: AuditFacts, status: number): void => {
   const { isAlways, isRepeated, isHeld, ...call } = facts;
   const result = resultOf(status, isRepeated);

@@ -46,7 +46,7 @@ export const fileHeaders = ({
  */
 export const sendFile = async (response: Response, { body, ...about }: FileAnswer): Promise<void> => {
   response.set(fileHeaders(about));
-  // Node warns of more than 10 listeners; the pipeline adds some to those of the request's own parts.
+  // Node warns of more than 10 listeners; the pipeline adds some to the request's own listeners.
   response.setMaxListeners(20);
   let failed: { error: unknown } | undefined;
   const watched = async function* (): AsyncGenerator<Uint8Array> {
@@ -57,7 +57,7 @@ export const sendFile = async (response: Response, { body, ...about }: FileAnswe
       throw error;
     }
   };
-  // The server has its own listeners on a response; those of a pipeline come on top, and are no leak.
+  // The server has its own listeners on a response; the listeners of a pipeline come on top, and are no leak.
   response.setMaxListeners(response.getMaxListeners() + pipelineListeners);
   try {
     await pipeline(Readable.from(watched(), { objectMode: false }), response);

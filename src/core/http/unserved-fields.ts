@@ -15,8 +15,7 @@ const noPlace =
   "browsers have the locale and the time zone of their image; set them over CDP (Emulation.setTimezoneOverride)";
 const noRegion = "an installation is one region; leave it out";
 const noBrowser = "people log in on the hosted page, and no browser does it for them; leave it out";
-const onlySha1 =
-  "codes are those of RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
+const onlySha1 = "codes follow RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
 const fixedNetwork = "network rules are fixed when a browser starts; give them to POST /browsers or to the pool";
 
 /** By the operation's id. */

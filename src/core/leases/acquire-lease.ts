@@ -92,7 +92,7 @@ type AcquireRequest = {
   /** Whether the caller takes a browser as its former holders have left it; asked when one is granted. Left out: no. */
   takesKept?: () => boolean;
   /**
-   * Finds the queue full when no idle browser is as it was made. Else one that was kept is made anew for the caller.
+   * Finds the queue full when no idle browser is as it was made. Else a kept browser is made anew for the caller.
    */
   onlyClean?: boolean;
   /** Called with every grant once its agent is asked, so that the caller's answer can be prepared meanwhile. */

@@ -95,7 +95,7 @@ export type Facts = {
 };
 
 export type Correction =
-  /** A new browser, or one that Redis has lost, becomes idle. */
+  /** A new browser, or a browser that Redis has lost, becomes idle. */
   | "Registered"
   /** A lease that Redis has lost is back as it was. */
   | "Restored"

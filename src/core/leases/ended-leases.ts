@@ -30,7 +30,7 @@ const trimScript = loadScript("trim", import.meta.url);
 /** A view over this connection. It keeps nothing itself. */
 export const createEndedLeases = (redis: RedisConnection) => ({
   /**
-   * Drops the oldest ended leases beyond `now`, `steps` of them at most; those of the last 20 s stay. Returns what is
+   * Drops the oldest ended leases beyond `now`, `steps` of them at most; leases of the last 20 s stay. Returns what is
    * left.
    */
   async trim(poolUid: string, { most, now, steps }: Trim): Promise<Trimmed> {

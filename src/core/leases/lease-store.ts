@@ -174,7 +174,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
     async cancel(poolUid: string, session: string): Promise<CancelOutcome> {
       return cancelOutcome(await run(scripts.cancel, poolUid, [session]));
     },
-    /** `lost`: those of `sessions` that are not in the queue. `subscribers`: how many the replica's channel has. */
+    /** `lost`: the `sessions` that are not in the queue. `subscribers`: how many the replica's channel has. */
     async findLost(
       poolUid: string,
       channel: string,

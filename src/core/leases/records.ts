@@ -123,7 +123,7 @@ export const SessionRequest = z.object({
 });
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
-/** The request of a lease, active or ended. Throws for a text that is none. */
+/** The request of a lease, active or ended. Throws for any other text. */
 export const requestOf = ({ request }: { request: string }): SessionRequest =>
   SessionRequest.parse(JSON.parse(request));
 

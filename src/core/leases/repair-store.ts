@@ -9,7 +9,7 @@ import { poolKey, poolKeys } from "./pool-keys.ts";
 import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
 
 /**
- * Retires a browser that has no record in Redis, so that no inspection registers it, not even one that is under way.
+ * Retires a browser that has no record in Redis, so that no inspection registers it, not even an inspection under way.
  * Returns false and changes nothing when the browser has a record by now, or the epoch is another one. Throws
  * `unavailable`.
  */

@@ -20,7 +20,7 @@ export type LimitName =
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /**
- * The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for those of pools
+ * The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for ids of pools
  * (pool-metrics.ts). Units are seconds. `poolTotals`: over all pools, called at each scrape.
  */
 export const createApiMetrics = (registry: Registry, poolTotals: () => PoolCounts) => {

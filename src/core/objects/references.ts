@@ -26,7 +26,7 @@ type Deps = { kube: Kube };
 type LeaseDeps = { kube: Kube; store: LeaseStore };
 type Place = { namespace: string };
 
-/** The settings of pools, and those of browsers that pools don't have: for the paths of both. */
+/** The settings of pools, and the settings that only browsers have: for the paths of both. */
 const Settings = BrowserPoolSpec.extend({ vaults: BrowserSpec.shape.vaults });
 
 const fetchKind = async (

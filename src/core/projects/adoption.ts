@@ -16,7 +16,7 @@ import type { ProjectObject, ProjectObjects } from "./project-objects.ts";
 export const fieldManager = "browserpool-operator";
 
 /**
- * Pods that are read to find another's, at most: the operator must not load a large namespace that is none of its own.
+ * Pods that are read to find another's, at most: the operator must not load a large namespace of others.
  */
 const maxPods = 500;
 

@@ -112,7 +112,7 @@ const createCounts = (most: number): ((id: string) => Leave | undefined) => {
   };
 };
 
-/** Counts amounts; undefined for one that does not fit, unless it must. */
+/** Counts amounts; undefined for an amount that does not fit, unless it must. */
 const createAmounts = (most: number): ((id: string, amount: number, must: boolean) => Leave | undefined) => {
   const amounts = new Map<string, number>();
   return (id, amount, must) => {

@@ -58,7 +58,7 @@ const requireEmpty = async (namespace: string, { kube, contents }: Pick<Deps, "k
 
 /**
  * Deletes an empty project. Its namespace stays, marked as deleted. Its id is never used again; its name is free.
- * Throws `project_not_found`, and `conflict` for the default project or one that is not empty.
+ * Throws `project_not_found`, and `conflict` for the default project and for a project that is not empty.
  */
 export const deleteProject = async (idOrName: string, { kube, projects, config, contents }: Deps): Promise<void> => {
   const project = cachedProject(idOrName, { projects });

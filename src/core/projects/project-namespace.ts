@@ -1,6 +1,7 @@
 /**
  * A project is a Namespace with the label `browserpool.dev/project=<id>`; all objects of the project are in it. A
- * namespace that the HTTP API creates has the id as its name; for one that a user labels, the label's value is the id.
+ * namespace that the HTTP API creates has the id as its name; for a namespace that a user labels, the label's value is
+ * the id.
  */
 
 import { projectLabel } from "../../platform/kinds/identity.ts";
@@ -34,7 +35,7 @@ export const projectAnnotations = {
 /** URLs and names of objects contain ids, so they are DNS labels; a namespace with any other value is no project. */
 const idPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The project of a namespace, also one that is deleted or being deleted; undefined when it is no project. */
+/** The project of a namespace, also while it is being deleted and afterwards; undefined when it is no project. */
 const projectOf = ({ metadata }: Namespace): Project | undefined => {
   const { name: namespace, labels = {}, annotations = {}, creationTimestamp = "" } = metadata;
   const id = labels[projectLabel] ?? "";

@@ -149,7 +149,7 @@ export const AgentState = z.object({
   fence: Fence,
   /** The session whose bind waits for the health check now: the lease is neither held nor over. */
   binding: z.string().nullable(),
-  /** The browser is being made anew, or the tabs of one that is kept are tried. */
+  /** The browser is being made anew, or the tabs of a kept browser are tried. */
   resetting: z.boolean(),
   /** A former holder has used the browser, and its pool keeps browsers as they stand. Left out: no. */
   kept: z.boolean().optional(),
@@ -165,7 +165,7 @@ export const AgentState = z.object({
       request: z.string().optional(),
     })
     .nullable(),
-  /** Of the present lease or of the one that ended last; for some minutes. */
+  /** Of the present lease, or of the last one for some minutes. */
   outcome: SeenOutcome.optional(),
   /**
    * Only in the answer of `/state`: the browser has ended for good, and the agent keeps its profile to be saved

@@ -1,6 +1,6 @@
 /**
  * How an agent proves that it is the one of its pod. An address alone proves nothing: another program may answer on it,
- * as a pod that has the address of one that is gone.
+ * as a pod that has the address of a pod that is gone.
  *
  *   the caller sends   x-browserpool-nonce: 22 random characters, new for every call
  *   the agent answers  x-browserpool-proof: HMAC-SHA256 by its pod's key over the nonce, the request line, the status and the body

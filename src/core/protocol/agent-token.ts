@@ -14,7 +14,7 @@ const renewSeconds = agentTokenSeconds / 2;
 /** Tolerated difference between the clocks of two nodes, in seconds. */
 const clockToleranceSeconds = 30;
 
-/** Most tokens that a caller of agents keeps, 4 MB: those of an installation of 10,000 browsers. */
+/** Most tokens that a caller of agents keeps, 4 MB: enough for 10,000 browsers. */
 const maxKept = 10_000;
 
 const audience = (podUid: string): string => `agent:${podUid}`;

@@ -26,7 +26,7 @@ export const ParentProxy = z.object({
 });
 export type ParentProxy = z.infer<typeof ParentProxy>;
 
-/** The network rules of a browser. `proxy`: the id of the one that takes all that no route takes. */
+/** The network rules of a browser. `proxy`: the id of the proxy for all traffic that no route takes. */
 export const NetworkSetup = z.object({
   allowed_hosts: hostPatterns.optional(),
   private_hosts: hostPatterns.optional(),

@@ -75,7 +75,7 @@ const sourcesOf = async (project: Project, deps: EndedDeps): Promise<Source[]> =
 /** Times between which one round of the search looks, so that a few rounds find one millisecond of a day. */
 const looksAtOnce = 16;
 
-/** Before this, ms, ends are only those of a clock that was set: a lease is kept for a day. */
+/** Ends before this, ms, come from a clock that was set: a lease is kept for a day. */
 const twoDaysMs = 2 * 24 * 60 * 60 * 1000;
 
 /** The first time, ms, since which at most `offset` sessions of all sources have ended; and how many these are. */

@@ -44,7 +44,7 @@ const matcherOf = ({ query, tags = {} }: SessionFilter): Matches | undefined => 
 const activeLeases = async (matches: Matches | undefined, project: Project, deps: ListDeps): Promise<AnyLease[]> => {
   const owners = liveOwnersOf(project, deps);
   const texts = await Promise.all(owners.map(({ metadata }) => deps.store.leaseTexts(metadata.uid)));
-  // The scripts alone write these records; those of the page are checked when they are answered.
+  // The scripts alone write these records; the page's records are checked when they are answered.
   const leases = texts.flat().map((text) => JSON.parse(text) as LeaseRecord);
   return (matches ? leases.filter(matches) : leases).sort(
     (a, b) => b.created_at - a.created_at || (a.session < b.session ? -1 : 1),

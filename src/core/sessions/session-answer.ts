@@ -175,9 +175,7 @@ const asMadeOf = (config: SessionConfig): AsMade => {
   return given(Object.fromEntries(keys.map((key) => [key, config[key]]))) as AsMade;
 };
 
-/**
- * Of a session whose configuration Redis has lost; its values are also those of settings that are newer than a session.
- */
+/** Of a session whose configuration Redis has lost; settings that are newer than a session have its values, too. */
 const unknownConfig = sessionConfigOf(BrowserPoolSpec.parse({ size: 1 }));
 
 const answerWith = async (

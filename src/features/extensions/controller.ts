@@ -21,8 +21,8 @@ const isStored = async (extension: Extension, blobs: BlobStore): Promise<boolean
 };
 
 /**
- * Keeps the status of extensions. While the store of blobs is away, one that is being deleted stays: the round fails
- * and comes back.
+ * Keeps the status of extensions. While the store of blobs is away, an extension that is being deleted stays: the round
+ * fails and comes back.
  */
 export const extensionController: ObjectController<Extension, { blobs: BlobStore }> = {
   name: "extensions",

@@ -15,7 +15,7 @@ const ProfileSpec = z
 
 const time = (what: string) => z.iso.datetime({ precision: 3 }).optional().describe(what);
 
-/** A version is the number of a save. Numbers rise; one that a failed save has taken is never used again. */
+/** A version is the number of a save. Numbers rise; the number of a failed save is never used again. */
 const versionNumber = (what: string) => z.int().min(0).default(0).describe(what);
 
 export const ProfileStatus = z

@@ -12,7 +12,7 @@ import type { LookupAnswer, LookupRequest } from "./site-wire.ts";
 
 type Deps = { config: Config; proxyProvider: ProxyProvider; sites: SiteIndex };
 
-/** The target of a request's `url`. Throws `bad_request` for one that is not public. */
+/** The target of a request's `url`. Throws `bad_request` for a URL that is not public. */
 export const requireTarget = (url: string): Target => {
   const target = targetOf(url);
   if (typeof target === "string") throw invalidInput([{ path: "url", message: target }]);

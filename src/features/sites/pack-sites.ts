@@ -78,7 +78,7 @@ export const openSites = (packed: string): SiteText => {
   };
 };
 
-/** The site of a line; undefined for a line that is none. */
+/** The site of a line; undefined for any other line. */
 export const readSite = (line: string): SiteLine | undefined => {
   try {
     return SiteLine.parse(JSON.parse(line));

@@ -1,6 +1,6 @@
 /**
  * The kind SiteEvidence: what trials have found, and what was imported. Sites of one registrable domain are in one
- * object, those of many domains share it: one object for each site would fill etcd and every replica's memory
+ * object, the evidence of many domains shares it: one object for each site would fill etcd and every replica's memory
  * (docs/adr/0036-knowledge-of-sites.md).
  */
 import { z } from "zod";

@@ -13,7 +13,7 @@ const countries = z
   .min(1)
   .max(maxCountries)
   .describe(
-    "ISO 3166 codes of the countries whose proxies may be recommended. Left out: those of the installation, any by default.",
+    "ISO 3166 codes of the countries whose proxies may be recommended. Left out: the installation's, any by default.",
   );
 
 export const LookupRequest = z.object({
@@ -142,7 +142,7 @@ export const AnalysisState = z.object({
   created_at: z.iso.datetime().describe("When this run was asked for."),
   started_at: z.iso.datetime().optional().describe("When its first trial could begin; left out while it waits."),
   finished_at: z.iso.datetime().nullable().describe("When it ended; null: it has not."),
-  expires_at: z.iso.datetime().describe("Until when the run ends at the latest; of one that waits, if it began now."),
+  expires_at: z.iso.datetime().describe("Until when the run ends at the latest; of a run that waits, if it began now."),
   intent: z.null().describe("Always null: a trial opens the page and does nothing there."),
   failure: z.object({ code: z.string(), message: z.string() }).optional().describe("Why it failed."),
   outcome: z.enum(analysisOutcomes).optional().describe("What came of it, once it has completed."),

@@ -43,7 +43,7 @@ type KnownExports = {
 export type ExportResults = {
   /** Counts a request that the receiver took. */
   sent(uid: string): Promise<void>;
-  /** Counts one that failed. `what`: one word, e.g. `http_503`; never what the receiver has sent. */
+  /** Counts a failed export. `what`: one word, e.g. `http_503`; never what the receiver has sent. */
   failed(uid: string, what: string): Promise<void>;
   /** What is known of one destination. */
   read(uid: string): Promise<KnownExports>;

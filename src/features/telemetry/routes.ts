@@ -92,7 +92,7 @@ export const streamTelemetryRoute = defineSessionStream(
         .string()
         .max(64)
         .optional()
-        .describe("all: begin with the oldest event that is kept. Anything else: with the next one that comes."),
+        .describe("all: begin with the oldest event that is kept. Anything else: with the next new event."),
     }),
     resumes: true,
     answers: { 200: { description: "The events, until the session ends", events: TelemetryRecord } },

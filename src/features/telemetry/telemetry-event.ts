@@ -1,6 +1,6 @@
 /**
  * The events of a session's telemetry (the TELEMETRY rules): the only source of their types, of OpenAPI and of
- * docs/telemetry.md. Names and fields are those of the public SDK's `BrowserTelemetryEvent`; types that it does not
+ * docs/telemetry.md. Names and fields are as in the public SDK's `BrowserTelemetryEvent`; types that it does not
  * know are marked. No event has a body, a cookie, or what was typed.
  */
 import { z } from "zod";
@@ -73,7 +73,7 @@ export const telemetryEventTypes = {
   },
   network_request: {
     category: "network",
-    about: "A page has sent a request. Headers: those of a short list.",
+    about: "A page has sent a request. Headers: a short list of them.",
     data: z.object({
       ...request,
       document_url: text.optional(),
@@ -85,7 +85,7 @@ export const telemetryEventTypes = {
   },
   network_response: {
     category: "network",
-    about: "The head of an answer has arrived. Headers: those of a short list.",
+    about: "The head of an answer has arrived. Headers: a short list of them.",
     data: z.object({
       ...request,
       status: z.int().optional(),
@@ -249,7 +249,8 @@ export type TelemetryEventType = keyof typeof telemetryEventTypes;
 export type TelemetryEventData<Type extends TelemetryEventType> = z.input<(typeof telemetryEventTypes)[Type]["data"]>;
 
 /**
- * Categories of events: those of the settings, and `monitor`, which tells of telemetry itself and can't be turned off.
+ * Categories of events: the settings' categories, and `monitor`, which tells of telemetry itself and can't be turned
+ * off.
  */
 export const eventCategories = [...telemetryCategories, "monitor"] as const;
 

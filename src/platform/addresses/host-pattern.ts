@@ -198,7 +198,7 @@ const addressMatcher = (outer: Range, port: number | undefined): HostMatcher => 
     address !== undefined && (port === undefined || port === asked) && contains(outer, address);
 };
 
-/** The function of a pattern. Throws for a text that is none: the caller has checked it. */
+/** The function of a pattern. Throws for what is no pattern: the caller has checked it. */
 export const hostMatcher = (text: string): HostMatcher => {
   const parsed = parse(text);
   switch (parsed.kind) {

@@ -138,7 +138,7 @@ const withEmbedded =
     return refusal(target, one) ?? (inner && refusal(target, inner));
   };
 
-/** The filter for these rules. Throws for a pattern that is none. */
+/** The filter for these rules. Throws for what is no pattern. */
 export const createNetworkFilter = ({ allowedHosts, privateHosts, ownPorts }: NetworkRules): NetworkFilter => {
   const allowed = allowedHosts?.map(hostMatcher);
   const reachable = (privateHosts ?? privateRanges).map(hostMatcher);

@@ -1,10 +1,10 @@
 /** The lines of the audit stream (AUDIT-1). The tables of docs/audit.md are made from these schemas. */
 import { z } from "zod";
 
-const stream = z.literal("audit").describe("Always `audit`: tells these lines from those of the log.");
+const stream = z.literal("audit").describe("Always `audit`: tells these lines from lines of the log.");
 const time = z.iso.datetime().describe("When the call was answered.");
 const replica = z.string().describe("The API replica that served the call.");
-const keyId = z.string().nullable().describe("Id of the API key; null: none, or one that is not known.");
+const keyId = z.string().nullable().describe("Id of the API key; null: none, or an unknown one.");
 
 /** A call without its stream, time and replica. */
 export const AuditedCall = z.strictObject({

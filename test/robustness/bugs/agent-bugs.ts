@@ -4,7 +4,7 @@ import type { SeededBug } from "./seeded-bug.ts";
 export const agentBugs: readonly SeededBug[] = [
   {
     name: "agent-without-fence",
-    breaks: "the agent takes any lease that comes: one that Redis gives again after a loss robs the holder",
+    breaks: "the agent takes any lease that comes: a lease that Redis gives again after a loss robs the holder",
     foundBy: ["exclusive-use", "rising-fences"],
     faults: ["redis-failover", "redis-power-loss", "redis-flushall"],
     patches: [

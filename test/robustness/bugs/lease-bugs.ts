@@ -25,7 +25,7 @@ export const leaseBugs: readonly SeededBug[] = [
   },
   {
     name: "pick-from-a-cache",
-    breaks: "a replica picks the browser from a list of idle ones that it read up to a quarter of a second ago",
+    breaks: "a replica picks the browser from a list of idle browsers that it read up to a quarter of a second ago",
     foundBy: ["exclusive-use", "nothing-lost"],
     faults: [],
     patches: [

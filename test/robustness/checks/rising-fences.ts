@@ -34,6 +34,6 @@ const find = (log: EventOf<"agent">[]): Violation[] => {
 export const risingFences: Check = {
   name: "rising-fences",
   kind: "safety",
-  promise: "an agent takes a lease only when its fence is above every one that it has seen",
+  promise: "an agent takes a lease only when its fence is above every fence that it has seen",
   find: (events) => agentLogs(events).flatMap(find),
 };

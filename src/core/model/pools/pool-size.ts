@@ -6,7 +6,7 @@ type Sized = Pick<BrowserPoolSpec, "size" | "autoscale">;
 /** The size that a pool keeps whatever the demand is: there must be room for it. */
 export const promisedSize = ({ size, autoscale }: Sized): number => size ?? autoscale?.min ?? 0;
 
-/** The size that a pool has now by its object; with autoscale the one that the operator chose last. */
+/** The size that a pool has now by its object; with autoscale the size that the operator chose last. */
 export const presentSize = ({ spec, status }: Pick<BrowserPool, "spec" | "status">): number =>
   spec.size ?? status?.acceptedSize ?? promisedSize(spec);
 

@@ -28,7 +28,7 @@ type Row = {
   recipe: "carried" | "unseen" | { only: string | boolean | undefined };
 };
 
-/** A field of a pool's spec, or one that only an on-demand browser has. */
+/** A field of a pool's spec, or a field that only an on-demand browser has. */
 type Field = keyof Required<PoolLikeSpec>;
 
 /** Of what the pool does with its browsers. */

@@ -92,8 +92,8 @@ export const deleteAgentKeys = (pool: BrowserPool, deps: Pick<KeyDeps, "kube">):
 type SweepDeps = Pick<KeyDeps, "kube"> & { keySweeps: KeySweeps; lead: Pick<Lead, "check">; log: Logger };
 
 /**
- * If a sweep is due, deletes the pool's Secrets but those of `living` pods. Call it before new Secrets are created. A
- * failure is only logged, and the next round tries again: a key without a pod opens nothing.
+ * If a sweep is due, deletes the pool's Secrets but for the Secrets of `living` pods. Call it before new Secrets are
+ * created. A failure is only logged, and the next round tries again: a key without a pod opens nothing.
  */
 export const sweepAgentKeys = async (pool: BrowserPool, living: string[], deps: SweepDeps): Promise<void> => {
   const { uid } = pool.metadata;

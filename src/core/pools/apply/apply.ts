@@ -306,7 +306,7 @@ const unusedConfigs = ({ leases, pods, configHash }: Observed): string[] => {
 
 /**
  * The names of a pool's pods as they are at this moment, not as the round has observed them: a pod that has gone since
- * then asks for no further sweep, and one that has come since then needs its key.
+ * then asks for no further sweep, and a pod that has come since then needs its key.
  */
 const livingPods = ({ metadata: { uid } }: BrowserPool, { podsByOwner, expectations }: ApplyDeps): string[] => [
   ...podsByOwner.of(uid).map(({ metadata }) => metadata.name),

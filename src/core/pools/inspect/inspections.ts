@@ -117,7 +117,7 @@ type InspectionsDeps = Omit<InspectDeps, "check"> & {
 /** Whether nobody waits for what the inspection finds. */
 const canWait = ({ lane }: InspectionRequest): boolean => lane !== "newcomer" && lane !== "step";
 
-/** What an inspection says of the node: one that asked no agent, as when Redis has another epoch, says nothing. */
+/** What an inspection says of the node: nothing if it asked no agent, as when Redis has another epoch. */
 const nodeAnswers: Readonly<Record<InspectResult["is"], NodeAnswer>> = {
   done: "answered",
   ahead: "answered",

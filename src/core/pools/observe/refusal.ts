@@ -41,7 +41,7 @@ const nameOf = (pool: BrowserPool): string => pool.spec.name ?? pool.metadata.na
 type AcceptedSize = (pool: BrowserPool) => number | undefined;
 
 /**
- * Creation times are whole seconds: of two pools created in one second, the one that was accepted first counts as
+ * Creation times are whole seconds: of two pools created in one second, the pool that was accepted first counts as
  * older.
  */
 const isOlder = (a: BrowserPool, b: BrowserPool, acceptedSize: AcceptedSize): boolean => {

@@ -1,5 +1,5 @@
 /**
- * An on-demand browser as the pool loop sees it: a pool of one that starts once.
+ * An on-demand browser as the pool loop sees it: a pool of one browser, which starts once.
  *
  *   Starting ──its session was bound──► Active ──released, timed out, crashed, pod gone──► Ended
  *      └──────its pod ended before, or was not ready in time──► Failed

@@ -92,7 +92,7 @@ const atOnceMs = 1;
 
 /**
  * A key that is left for longer than this after its browser's end, ms, stays until the browser's object is deleted: a
- * new leader need not look for those of a whole day.
+ * new leader need not look for the keys of a whole day.
  */
 const keyLifeMs = 10 * 60_000;
 

@@ -92,7 +92,7 @@ const whyAtOnce = ({ state, browser, pod }: ObservedPod): InspectionReason | und
 
 const retryMs = ({ failures }: LastInspection): number => Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);
 
-/** The next regular inspection, after one that the agent answered. */
+/** The next regular inspection, after the agent has answered one. */
 const regularInspection = (
   { browser, uid }: ObservedPod,
   last: LastInspection,

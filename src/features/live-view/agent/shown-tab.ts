@@ -1,5 +1,5 @@
 /**
- * Which tab one who watches a browser sees: at first the newest one, then the one that the shown tab opens, the one
+ * Which tab a viewer of a browser sees: at first the newest tab, then the tab that the shown tab opens, the tab
  * that was chosen, or the newest one again when the shown tab is closed.
  */
 import type { ViewedBrowser, Watching } from "./viewed-browser.ts";

@@ -22,7 +22,7 @@ import type { ScreencastFrame } from "./events.ts";
 import { type PictureState, pictureFrame } from "./messages.ts";
 
 // The quality of a tab's pictures. It follows the fastest of its viewers: a slow one gets fewer pictures, and must not
-// make those of the others worse.
+// make the others' pictures worse.
 
 /** Of JPEG; a step up needs half again as many bytes. */
 const qualities = [35, 50, 65, 80] as const;

@@ -1,5 +1,5 @@
 /**
- * A browser that is watched: the list of its tabs, and those of them that someone watches. One connection of CDP, for
+ * A browser that is watched: the list of its tabs, and the tabs that someone watches. One connection of CDP, for
  * all viewers.
  */
 

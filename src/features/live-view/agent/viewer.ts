@@ -76,7 +76,7 @@ type ViewerDeps = { viewed: ViewedBrowser; readOnly: boolean };
 const isTabMessage = (message: Exclude<ActingMessage, AnswerMessage>): message is TabMessage =>
   ["navigate", "history", "reload", "dialog"].includes(message.type);
 
-/** Calls `take` with each message of the socket, and closes it for what is none or comes too fast. */
+/** Calls `take` with each message of the socket, and closes it for what is no message or comes too fast. */
 const readMessages = (socket: WebSocket, take: (message: ViewerMessage) => void): void => {
   let bucket: Bucket | undefined;
   socket.on("message", (data, isBinary) => {

@@ -24,7 +24,7 @@ const hopByHop = [
 const ownOfRequest = new Set([...hopByHop, "host", "content-length", "expect"]);
 const ownOfAnswer = new Set([...hopByHop, "content-length", refusedByHeader]);
 
-/** Of these, one that gets no answer may be sent again. */
+/** Of these, a request without an answer may be sent again. */
 const repeatable = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** The headers, as they were written and in their order, without our own and those that concern one connection. */

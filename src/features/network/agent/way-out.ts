@@ -108,7 +108,7 @@ type WayOutOptions = {
 
 /**
  * `given`: undefined where a browser without rules has a namespace, too (`ownPorts`): it reaches everything but these
- * ports. `resolve`: for every name, also for those of parent proxies.
+ * ports. `resolve`: for every name, also for the names of parent proxies.
  */
 export const createWayOut = (
   given: NetworkSetup | undefined,

@@ -21,5 +21,5 @@ export const loadProfile = async (
   };
   await unpackProfile({ archive: archive(), folder: profileDir }, { signal });
   if (hash.digest("hex") !== ref.sha256)
-    throw new Error("the archive of the profile is not the one that was sent: its digest differs");
+    throw new Error("the archive of the profile is not what was sent: its digest differs");
 };

@@ -55,7 +55,7 @@ const ofProfile = new Set([
   "GrShaderCache",
   "Media Cache",
   "Segmentation Platform",
-  // Tabs: Chromium would open those of the last holder. Cookies of a session are elsewhere, and stay.
+  // Tabs: Chromium would open the last holder's tabs. Cookies of a session are elsewhere, and stay.
   "Sessions",
   "Sessions_Encrypted",
   "ShaderCache",

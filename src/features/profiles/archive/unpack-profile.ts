@@ -50,7 +50,9 @@ const decompressed = async function* (packed: AsyncIterable<Uint8Array>): AsyncG
 
 const isFolder = ({ type }: ReadEntry): boolean => type === "Directory";
 
-/** The path of an entry below the folder, empty for the folder itself. Throws for one that is not plainly below it. */
+/**
+ * The path of an entry below the folder, empty for the folder itself. Throws for an entry that is not plainly below it.
+ */
 const pathOf = (entry: ReadEntry, limits: ArchiveLimits): string => {
   const path = entry.path.replace(/^\.\//, "").replace(/\/$/, "");
   if (path === "" && isFolder(entry)) return path;

@@ -49,7 +49,7 @@ export const valuesOf = (template: UsernameTemplate): Set<string> =>
 export const neededValues = (template: UsernameTemplate): Set<string> =>
   valuesOf(template.filter(({ isOptional }) => !isOptional));
 
-/** The text for these values; undefined when one that is needed is missing. */
+/** The text for these values; undefined when a needed value is missing. */
 export const renderTemplate = (
   template: UsernameTemplate,
   values: Readonly<Record<string, string | undefined>>,

@@ -1,5 +1,5 @@
 /**
- * The recordings of the lease that holds the browser, and those of the last ones that the API has not stored yet.
+ * The recordings of the lease that holds the browser, and of the last leases what the API has not stored yet.
  *
  *   start ──► recording ──stop, a bound, the lease's end──► ended ──stored, or 10 minutes──► forgotten
  *

@@ -56,7 +56,7 @@ type WatchNavigationDeps = {
 
 type WatchedNavigation = {
   watch: PageWatch;
-  /** To be called with every event, the one that began the navigation first, until `onLeft`. */
+  /** To be called with every event, first the event that began the navigation, until `onLeft`. */
   take(event: CdpEvent): void;
 };
 
@@ -131,7 +131,9 @@ export const watchNavigation = (
 
 /** Time for all of it, ms. */
 const followMs = 15_000;
-/** From a document to its `load` event, from then until it is quiet, and for one that may lead on by itself, ms. */
+/**
+ * From a document to its `load` event, from then until it is quiet, and for a document that may lead on by itself, ms.
+ */
 const loadMs = 10_000;
 const quietMs = 3000;
 const patienceMs = 6000;
@@ -150,7 +152,7 @@ type FollowDeps = Pick<WatchNavigationDeps, "isPublic"> &
 type Looked = { judged: Judged; leads: boolean };
 
 /**
- * `take`: to be called with every event, the one that began the navigation first. `over`: resolves when there is
+ * `take`: to be called with every event, first the event that began the navigation. `over`: resolves when there is
  * nothing more to wait for.
  */
 export type FollowedNavigation = { take(event: CdpEvent): void; over: Promise<void> };

@@ -37,7 +37,7 @@ export const fetchAnalysis = async (
 
 type AnalysisQuery = { query?: string | undefined; status?: AnalysisState["status"] | undefined };
 
-/** The analyses that match, the one that was asked for last first. */
+/** The analyses that match, the last asked for first. */
 export const listAnalyses = (
   { query, status }: AnalysisQuery,
   { analyses }: { analyses: Reflector<SiteAnalysis> },

@@ -66,7 +66,7 @@ export const writeStatus = async (analysis: SiteAnalysis, changes: Phase, deps: 
 /** Deadline for deleting a screenshot, ms. */
 const deleteMs = 10_000;
 
-/** Deletes those of these trials. */
+/** Deletes the screenshots of these trials. */
 export const deleteScreenshots = async (trials: readonly Trial[], { blobs }: { blobs: BlobStore }): Promise<void> => {
   for (const { screenshot } of trials)
     if (screenshot) await blobs.delete(screenshot, { signal: AbortSignal.timeout(deleteMs) });

@@ -33,7 +33,7 @@ const split = (pattern: string): Pieces => {
   return { pieces: fold(body).split("*"), atStart, atEnd };
 };
 
-/** Whether a text is a pattern: one that also asks for something. An empty one would hold for every page. */
+/** Whether a text is a pattern that asks for something. An empty pattern would hold for every page. */
 export const isPattern = (pattern: string): boolean => split(pattern).pieces.some((piece) => piece.trim() !== "");
 
 /** The test for a pattern. It takes folded text. */

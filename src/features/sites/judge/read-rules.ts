@@ -1,4 +1,4 @@
-/** Reads the judge's rules: the built-in ones, and before them those of an administrator (LOOKUP-55, LOOKUP-56). */
+/** Reads the judge's rules: the built-in rules, and before them an administrator's (LOOKUP-55, LOOKUP-56). */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { z } from "zod";
@@ -11,8 +11,8 @@ export const builtInRules = readFileSync(new URL("rules.yaml", import.meta.url),
 const maxFileLength = 131_072;
 
 /**
- * The most patterns of one file, twice those of the built-in one. Each is looked for on the event loop. The worst page
- * and patterns that were tried took 0.4 ms for each pattern, ordinary ones 0.02 ms.
+ * The most patterns of one file, twice as many as the built-in file has. Each is looked for on the event loop. The
+ * worst page and patterns that were tried took 0.4 ms for each pattern, ordinary ones 0.02 ms.
  */
 const maxPatterns = 1000;
 

@@ -25,7 +25,7 @@ const statuses = { Pending: "running", Running: "running", Succeeded: "completed
 const failureOf = ({ phase, message }: Pick<SiteAnalysisStatus, "phase" | "message">) =>
   phase === "Failed" && { failure: { code: "analysis_failed", message: message ?? "it could not be carried out" } };
 
-/** `now`: ms since 1970. A status of an earlier run says nothing about the one that is asked for. */
+/** `now`: ms since 1970. A status of an earlier run says nothing about the run that is asked for. */
 export const analysisState = ({ metadata, spec, status: stored }: SiteAnalysis, now: number): AnalysisState => {
   const status = stored?.run === spec.run ? stored : undefined;
   const { phase = "Pending", startedAt, endedAt, outcome, message } = status ?? {};

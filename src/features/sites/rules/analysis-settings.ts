@@ -25,7 +25,7 @@ export const AnalysisSettings = z.strictObject({
     .min(1)
     .max(100)
     .default(1)
-    .describe("Browsers of trials at once, besides those of callers, and so analyses at once."),
+    .describe("Browsers of trials at once, besides callers' browsers, and so analyses at once."),
   perHour: z.int().min(1).max(100_000).default(60).describe("Analyses that begin in an hour, of all projects."),
   perProjectAndHour: z.int().min(1).max(100_000).default(20).describe("The same of one project."),
   rerunMinutes: z.int().min(0).max(10_080).default(10).describe("Minutes in which a target is not analyzed again."),

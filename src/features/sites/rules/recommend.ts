@@ -61,7 +61,7 @@ const costs: Record<ProxyType | "direct", number> = {
 
 const anyCountry = "any country";
 
-/** The country of a managed proxy; those of some types have one by default (LOOKUP-41, LOOKUP-42). */
+/** The country of a managed proxy; proxies of some types have one by default (LOOKUP-41, LOOKUP-42). */
 const countryOf = ({ type, isp, datacenter, residential, mobile }: ManagedProxy): string => {
   if (type === "isp") return isp?.country ?? "US";
   if (type === "datacenter") return datacenter?.country ?? "US";

@@ -13,7 +13,8 @@ const only = Object.entries(settingTable).flatMap(([key, { recipe }]) =>
 );
 
 /**
- * The recipe of a managed proxy; undefined for one that nobody else can have, or that takes only some of the traffic.
+ * The recipe of a managed proxy; undefined for a proxy that nobody else can have, or that takes only some of the
+ * traffic.
  */
 const proxyRecipeOf = ({ name: _, custom: __, type, ...proxy }: ProxySpec): Recipe["proxy"] | undefined => {
   const managed = managedProxyTypes.find((one) => one === type);
@@ -28,7 +29,7 @@ const viewportOf = ({ viewport, gpu = false }: PoolLikeSpec): Recipe["browser"][
 
 /**
  * The configuration of a browser as the config registry knows it; undefined when its settings are more than a lookup
- * recommends (LOOKUP-84). `proxy`: the one that the spec refers to; undefined when it is not there.
+ * recommends (LOOKUP-84). `proxy`: what the spec refers to; undefined when it is not there.
  */
 export const sessionRecipe = (spec: PoolLikeSpec, proxy: ProxySpec | undefined): Recipe | undefined => {
   const { stealth, headless, gpu = false, proxyId } = spec;

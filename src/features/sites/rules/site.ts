@@ -104,7 +104,7 @@ const countsOf = ({
   ...(lastSupportedAt !== undefined && { lastSupportedAt }),
 });
 
-/** Entries by key; those of both sides are joined. */
+/** Entries by key; entries of both sides are joined. */
 const joined = <T>(a: readonly T[], b: readonly T[], keyOf: (entry: T) => string, join: (a: T, b: T) => T): T[] => {
   const entries = new Map(a.map((entry) => [keyOf(entry), entry]));
   for (const entry of b) {

@@ -88,8 +88,8 @@ const matches = (pattern: string, path: string): boolean => {
 };
 
 /**
- * Whether these rules let a robot visit this URL: the longest one that matches says so, of two as long the one that
- * allows.
+ * Whether these rules let a robot visit this URL: the longest rule that matches says so, of two of one length the rule
+ * that allows.
  */
 export const isAllowed = (rules: readonly RobotsRule[], url: string): boolean => {
   const { pathname, search } = new URL(url);

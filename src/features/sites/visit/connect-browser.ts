@@ -11,7 +11,7 @@ import { tell } from "../../../platform/cdp/commands.ts";
 /** The longest message, bytes: the longest is a screenshot without losses. */
 const maxMessageBytes = 16 * 1024 * 1024;
 
-/** Time for a page to close, ms; one that keeps its main thread busy takes longer. */
+/** Time for a page to close, ms; a page that keeps its main thread busy takes longer. */
 const closeMs = 1000;
 
 export type BrowserPage = {

@@ -22,7 +22,7 @@ const means = /script|http-equiv|frame|<object|<embed|xml-stylesheet|\bon[a-z]{3
  */
 export const canNavigateItself = (source: string): boolean => means.test(source);
 
-/** An answer with less text than this, characters, may be one that leads on by itself. */
+/** An answer with less text than this, characters, may lead on by itself. */
 const fewCharacters = 200;
 
 /** Whether what was read may be a page on the way to another one. */

@@ -70,5 +70,7 @@ export const maxChildren = 256;
 /** The most navigations of the main frame: as many as Chromium follows redirects of HTTP. */
 export const maxNavigations = 20;
 
-/** Time for a page to answer what it shows, and to be drawn, ms: one that keeps its main thread busy does neither. */
+/**
+ * Time for a page to answer what it shows, and to be drawn, ms: a page that keeps its main thread busy does neither.
+ */
 export const answerMs = 10_000;

@@ -53,7 +53,7 @@ const limitMs = 3000;
 const maxWidth = 800;
 
 type Screenshots = {
-  /** This tab has changed, and is the one that is pictured next. */
+  /** This tab has changed, and is pictured next. */
   changed(tab: Tab): void;
   forget(tab: Tab): void;
   stop(): void;

@@ -51,7 +51,7 @@ export type OtlpExporter = {
   export(session: ExportedSession, records: readonly TelemetryRecord[], signal: AbortSignal): Promise<ExportOutcome>;
   /** Takes no further batch, and closes the connections when those that it has are done. */
   retire(): Promise<void>;
-  /** Closes the connections, also those of a request that is running. */
+  /** Closes the connections, also of a request that is running. */
   close(): Promise<void>;
 };
 

@@ -50,7 +50,7 @@ while not isFull() and before > first do
   end
   before = from
   if #entries == 0 then
-    -- Many numbers may be missing: the next lower one that there is.
+    -- Many numbers may be missing: the next lower number that there is.
     local low, high = first, before
     while high - low > 1 do
       local middle = math.floor((low + high) / 2)

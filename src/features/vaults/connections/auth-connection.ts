@@ -51,7 +51,7 @@ const CredentialFields = z
   )
   .describe("The credential with the login's values.");
 
-/** Where the login's values are: a credential of the project, or one that an external provider keeps. */
+/** Where the login's values are: a credential of the project, or a credential that an external provider keeps. */
 const ConnectionCredential = documentedForms(CredentialFields, credentialForms);
 
 export const AuthConnectionSpec = z
@@ -146,7 +146,7 @@ export const connectionStatus = ({ metadata }: AuthConnection): "NEEDS_AUTH" | "
   metadata.annotations?.[authenticatedAtAnnotation] === undefined ? "NEEDS_AUTH" : "AUTHENTICATED";
 
 // Connections over HTTP, derived from the spec of the kind (auth-connection.ts); the SDK's `auth.connections`. Requests
-// are closed, as those of credentials.
+// are closed, as credentials' are.
 
 const lenientFields = {
   browserTelemetry: Telemetry.nullable().optional(),

@@ -137,7 +137,7 @@ export const loginRoute = defineRoute(
     tag,
     scope,
     permission: "credentials:write",
-    summary: "Begin a login by a person; an earlier one that is not finished ends",
+    summary: "Begin a login by a person; an earlier unfinished login ends",
     params: ConnectionParams,
     body: LoginRequest,
     answers: { 200: { description: "Where to send the person", schema: LoginAnswer } },

@@ -52,7 +52,7 @@ export const listedCredential = async (credential: Credential, deps: AnswerDeps)
   record(credential, await listedLoginShape(credential, deps));
 
 /**
- * A credential as HTTP answers show it; reads the names of its values from its Secret. `newTotpSecret`: the one that
+ * A credential as HTTP answers show it; reads the names of its values from its Secret. `newTotpSecret`: the secret that
  * the request has just stored.
  */
 export const credentialAnswer = async (

@@ -38,7 +38,7 @@ export const failure = (command: Partial<Command> | undefined, error: ErrorCode,
 
 const Id = z.object({ id: z.int().nonnegative() });
 
-/** Reads what a client has sent: a command, or the answer to something that is none. Never throws. */
+/** Reads what a client has sent: a command, or the answer to what is no command. Never throws. */
 export const readCommand = (text: string): { command: Command } | { answer: Message } => {
   let json: unknown;
   try {

@@ -40,7 +40,7 @@ const refused: readonly (readonly [why: string, ...names: (string | RegExp)[]])[
     "HeadlessMode",
   ],
   ["CDP can open no tab in a browser that is always a guest's", "BrowserGuestModeEnforced"],
-  // Enrolment puts the browser under another party's policies, and the test page under those of whoever opens it.
+  // Enrolment puts the browser under another party's policies, and the test page under the policies of its visitor.
   [
     service("where policies come from"),
     /^CloudManagementEnrollment/,

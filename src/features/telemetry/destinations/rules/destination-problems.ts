@@ -17,7 +17,7 @@ const loopback = ["127.0.0.0/8", "::1/128"].map(range);
 
 /**
  * The filter of endpoints. `allowed`: patterns of private or loopback hosts, addresses and ranges. Link-local addresses
- * and metadata services are never reached, whatever is allowed. Throws for a pattern that is none.
+ * and metadata services are never reached, whatever is allowed. Throws for what is no pattern.
  */
 export const createDestinationFilter = (allowed: readonly string[]): NetworkFilter => {
   const filter = createNetworkFilter({ privateHosts: allowed });

@@ -61,7 +61,7 @@ const refusalOf = (request: ConnectionPatch): Refusal | undefined => {
   return unsupported.length > 0 ? { ok: false, kind: "unsupported", problems: unsupported } : undefined;
 };
 
-/** Why the settings of one login are refused; they are among those of a connection. */
+/** Why the settings of one login are refused; they are among a connection's settings. */
 export const loginRefusal = (request: LoginRequest): Refusal | undefined => refusalOf(fromWire(LoginSettings, request));
 
 /** For these two null means none. */
@@ -83,7 +83,7 @@ export const newConnectionSpec = (request: CreateConnection): ConnectionResult =
   return { ok: true, spec: { domain: domain.toLowerCase(), profileName, ...withoutNull(settings) } };
 };
 
-/** Replaces fields of the spec by those of the request. */
+/** Replaces fields of the spec by the request's. */
 export const patchConnectionSpec = (spec: AuthConnectionSpec, request: UpdateConnection): ConnectionResult => {
   const patch = fromWire(ConnectionPatch, request);
   const refusal = refusalOf(patch);
