@@ -5,20 +5,18 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { copyTree, type Tree } from "../mutations/tree.ts";
-
-/** `before`: text of the file in whose place `after` comes, the text included. */
-type Step = { file: string; before: string; after: string };
+import { applyPatches, type SourcePatch } from "../robustness/hook/source-patch.ts";
 
 const setting = {
   field: {
     file: "src/core/model/settings/browser-settings.ts",
-    before: "  kioskMode,\n  viewport:",
-    after: '  kioskMode,\n  muted: z.boolean().default(false).describe("Play no sound."),\n  viewport:',
+    find: "  kioskMode,\n  viewport:",
+    replace: '  kioskMode,\n  muted: z.boolean().default(false).describe("Play no sound."),\n  viewport:',
   },
   row: {
     file: "src/core/model/settings/setting-table.ts",
-    before: "  gpu: {",
-    after: `  muted: {
+    find: "  gpu: {",
+    replace: `  muted: {
     hashed: true,
     patch: "replaced",
     agent: { pod: ({ muted }) => (muted ? { muted } : {}) },
@@ -29,18 +27,18 @@ const setting = {
   },
   message: {
     file: "src/core/protocol/agent-api.ts",
-    before: "  kiosk_mode: z.boolean(),",
-    after: "  kiosk_mode: z.boolean(),\n  muted: z.boolean().optional(),",
+    find: "  kiosk_mode: z.boolean(),",
+    replace: "  kiosk_mode: z.boolean(),\n  muted: z.boolean().optional(),",
   },
   flag: {
     file: "src/core/agent/chromium-flags.ts",
-    before: '  ...(browser.gpu ? gpuFlags : ["--disable-gpu"]),',
-    after: '  ...(browser.gpu ? gpuFlags : ["--disable-gpu"]),\n  ...(browser.muted ? ["--mute-audio"] : []),',
+    find: '  ...(browser.gpu ? gpuFlags : ["--disable-gpu"]),',
+    replace: '  ...(browser.gpu ? gpuFlags : ["--disable-gpu"]),\n  ...(browser.muted ? ["--mute-audio"] : []),',
   },
   documented: {
     file: "scripts/settings/browser-settings.ts",
-    before: "  kioskMode: {",
-    after: `  muted: {
+    find: "  kioskMode: {",
+    replace: `  muted: {
     by: "agent (\`--mute-audio\`)",
     takesHold,
     // The test of such a switch would be a new one.
@@ -48,7 +46,7 @@ const setting = {
   },
   kioskMode: {`,
   },
-} as const satisfies Record<string, Step>;
+} as const satisfies Record<string, SourcePatch>;
 
 const featureFolder = "src/features/bookmarks";
 
@@ -62,33 +60,35 @@ const kindFiles = async (): Promise<{ file: string; text: string }[]> =>
       text: part.slice(part.indexOf("\n") + 1),
     }));
 
-const listed: Step = {
+const listed: SourcePatch = {
   file: "src/cmd/features.ts",
-  before: "  sites,\n];",
-  after: "  sites,\n  bookmarks,\n];",
+  find: "  sites,\n];",
+  replace: "  sites,\n  bookmarks,\n];",
 };
-const imported: Step = {
+const imported: SourcePatch = {
   file: "src/cmd/features.ts",
-  before: 'import { extensions } from "../features/extensions/feature.ts";',
-  after:
+  find: 'import { extensions } from "../features/extensions/feature.ts";',
+  replace:
     'import { bookmarks } from "../features/bookmarks/feature.ts";\nimport { extensions } from "../features/extensions/feature.ts";',
 };
 
 let tree: Tree;
 
 /** Makes these changes, for this test. */
-const change = async (steps: readonly Step[], files: readonly { file: string; text: string }[] = []): Promise<void> => {
+const change = async (
+  steps: readonly SourcePatch[],
+  files: readonly { file: string; text: string }[] = [],
+): Promise<void> => {
   const kept = new Map<string, string>();
   onTestFinished(async () => {
     for (const [path, text] of kept) await writeFile(path, text);
     await rm(join(tree.folder, featureFolder), { recursive: true, force: true });
   });
-  for (const { file, before, after } of steps) {
+  for (const file of new Set(steps.map((step) => step.file))) {
     const path = join(tree.folder, file);
     const text = await readFile(path, "utf8");
-    expect(text, `${file} has the place of the step`).toContain(before);
-    if (!kept.has(path)) kept.set(path, text);
-    await writeFile(path, text.replace(before, after));
+    kept.set(path, text);
+    await writeFile(path, applyPatches(file, text, steps));
   }
   for (const { file, text } of files) {
     await mkdir(dirname(join(tree.folder, file)), { recursive: true });

@@ -169,11 +169,11 @@ const asSeen: Record<SettingsWith<"answer", "as seen">, (known: Known) => Partia
 
 type AsMade = Wire<Pick<BrowserPoolSpec, SettingsWith<"answer", "as made">>>;
 
+const asMade = settingsWith("answer", "as made").map((key) => snakeCase(key) as keyof SessionConfig);
+
 /** The settings that are shown as the browser was made with them. */
-const asMadeOf = (config: SessionConfig): AsMade => {
-  const keys = settingsWith("answer", "as made").map((key) => snakeCase(key) as keyof SessionConfig);
-  return given(Object.fromEntries(keys.map((key) => [key, config[key]]))) as AsMade;
-};
+const asMadeOf = (config: SessionConfig): AsMade =>
+  given(Object.fromEntries(asMade.map((key) => [key, config[key]]))) as AsMade;
 
 /** Of a session whose configuration Redis has lost; settings that are newer than a session have its values, too. */
 const unknownConfig = sessionConfigOf(BrowserPoolSpec.parse({ size: 1 }));

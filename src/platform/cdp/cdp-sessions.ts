@@ -19,24 +19,32 @@ export type CdpSession = {
   mute(): void;
 };
 
+/** Listeners for events by their method; they are called in the order in which they came. */
+export const createListeners = (): Pick<CdpSession, "on" | "mute"> & Pick<Own, "emit"> => {
+  const listeners = new Map<string, ((params: never) => void)[]>();
+  return {
+    on: (event, listener) => void listeners.set(event, [...(listeners.get(event) ?? []), listener]),
+    emit(method, params) {
+      for (const listener of listeners.get(method) ?? []) listener(params as never);
+    },
+    mute: () => listeners.clear(),
+  };
+};
+
 type Own = { session: CdpSession; emit(method: string, params: unknown): void };
 
 const createSession = (connection: CdpConnection, sessionId: string | undefined, sessionOf: SessionOf): Own => {
-  const listeners = new Map<string, ((params: never) => void)[]>();
-  const on: CdpSession["on"] = (event, listener) =>
-    void listeners.set(event, [...(listeners.get(event) ?? []), listener]);
+  const { on, emit, mute } = createListeners();
   return {
     session: {
       on,
+      mute,
       // Undefined only where the command takes none.
       send: (method, ...[params]) =>
         connection.send(method, params as never, sessionId === undefined ? {} : { sessionId }),
       onAttached: (listener) => on("Target.attachedToTarget", (event) => listener(sessionOf(event.sessionId))),
-      mute: () => listeners.clear(),
     },
-    emit(method, params) {
-      for (const listener of listeners.get(method) ?? []) listener(params as never);
-    },
+    emit,
   };
 };
 

@@ -3,7 +3,7 @@
  * becomes `replace`.
  */
 export type SourcePatch = {
-  /** Path below `src/`, a TypeScript file or a Lua script. */
+  /** A TypeScript file or a Lua script: its path below `src/`, or from wherever the user of the patch begins. */
   file: string;
   find: string;
   replace: string;

@@ -11,7 +11,7 @@
 
 import { z } from "zod";
 import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
-import type { CdpSession } from "../../../platform/cdp/cdp-sessions.ts";
+import { type CdpSession, createListeners } from "../../../platform/cdp/cdp-sessions.ts";
 import { noBodies, tell } from "../../../platform/cdp/commands.ts";
 import { readPage } from "../visit/read-page.ts";
 import { mayBeInterstitial } from "../visit/restrict-page.ts";
@@ -65,11 +65,8 @@ export const watchNavigation = (
   { page, frame, target }: FirstNavigation,
   { isPublic, onLed, onSilent, onLeft }: WatchNavigationDeps,
 ): WatchedNavigation => {
-  const listeners = new Map<string, ((params: never) => void)[]>();
-  const events: Pick<CdpSession, "on"> = {
-    on: (event, listener) => void listeners.set(event, [...(listeners.get(event) ?? []), listener]),
-  };
-  const watch = watchPage(events, frame, target.normalized);
+  const { on, emit } = createListeners();
+  const watch = watchPage({ on }, frame, target.normalized);
   watch.isNavigating = true;
   let isOver = false;
   let isLed = false;
@@ -90,9 +87,6 @@ export const watchNavigation = (
     if (!isLed || led > maxLed) leave(false);
     else onLed();
     isLed = false;
-  };
-  const emit = (method: string, params: object): void => {
-    for (const listener of listeners.get(method) ?? []) listener(params as never);
   };
   /** The browser's own process says so, whatever the page's process tells. */
   const stopped = (): void => {
@@ -124,7 +118,7 @@ export const watchNavigation = (
       if (method === "Target.detachedFromTarget" && Detached.safeParse(params).data?.sessionId === page) leave(false);
       if (sessionId !== page || isOver) return;
       own[method]?.(params);
-      if (!isOver) emit(method, params as object);
+      if (!isOver) emit(method, params);
     },
   };
 };
