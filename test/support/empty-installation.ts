@@ -28,6 +28,9 @@ const unlessGone = (error: { status?: number }): void => {
   if (error.status !== 404) throw error;
 };
 
+/** The operator ends hundreds of objects in five seconds, on a machine that has nothing else to do, ms. */
+const goneWithinMs = 60_000;
+
 /** Removes all pools and on-demand browsers, also those in use, of one namespace or of all. */
 export const endBrowsers = async ({ kube, kernelOf }: Emptied, namespace?: string): Promise<void> => {
   const place = namespace === undefined ? {} : { namespace };
@@ -40,10 +43,18 @@ export const endBrowsers = async ({ kube, kernelOf }: Emptied, namespace?: strin
     ...running.map(({ metadata }) => kube.delete(browserKind, metadata)),
   ]);
   const labelSelector = "app.kubernetes.io/name=browserpool-browser";
-  await eventually("no browser is left", async () => {
-    const { items } = await kube.list(pods, { ...place, labelSelector });
-    return items.length === 0;
-  });
+  let left: string[] = [];
+  await eventually(
+    () => `no browser is left: ${left.join(", ")}`,
+    async () => {
+      const { items } = await kube.list(pods, { ...place, labelSelector });
+      left = items.map(({ metadata: { name, deletionTimestamp }, status }) =>
+        [name, status?.phase, deletionTimestamp && `deleted ${deletionTimestamp}`].filter(Boolean).join(" "),
+      );
+      return left.length === 0;
+    },
+    goneWithinMs,
+  );
 };
 
 /** What there may be beside pools and browsers that run: what refers to others first. */
@@ -61,9 +72,6 @@ const otherKinds: readonly ResourceType<KubeObject>[] = [
   siteEvidenceKind,
   siteAnalysisKind,
 ];
-
-/** The operator ends hundreds of objects in five seconds, on a machine that has nothing else to do, ms. */
-const goneWithinMs = 60_000;
 
 /** Waits until the operator is done with what was deleted. */
 const allGone = async (kube: Kube, kind: ResourceType<KubeObject>): Promise<void> => {
