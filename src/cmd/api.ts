@@ -133,7 +133,7 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
     services,
     async stop() {
       await stop();
-      await answers.settled();
+      await answers.drain(giveBackMs);
       await kept.disposeAsync();
     },
   };

@@ -89,7 +89,7 @@ const beginWhenKept = async (begin: () => Promise<Begun>, signal: AbortSignal): 
  * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, `conflict` when its
  * answer was too large to keep, and `rate_limited` when a holder has no room for another answer.
  */
-export const recordingAnswer = async <Answer extends { status: number }>(
+export const answerOnce = async <Answer extends { status: number }>(
   { key, bearer, operation, body, holders, signal }: Repeatable,
   { answers, limits, log }: { answers: IdempotentAnswers; limits: Pick<CallerLimits, "refusal">; log: Logger },
   work: () => Promise<Answer>,
@@ -117,14 +117,15 @@ export const recordingAnswer = async <Answer extends { status: number }>(
     });
 
   const { mark } = begun;
-  if (!(await answers.reserve(holders))) {
-    await answers.forget(digest, mark);
-    const message = "no room to keep further answers for a day; send fewer requests with an Idempotency-Key, or none";
-    throw limits.refusal("kept_answers", message, noRoomRetrySeconds);
-  }
   const renewal = setInterval(() => void answers.renew(digest, mark).catch(() => undefined), answers.renewMs);
+  let charged: readonly AnswerHolder[] = [];
   let answer: Answer | undefined;
   try {
+    if (!(await answers.reserve(holders))) {
+      const message = "no room to keep further answers for a day; send fewer requests with an Idempotency-Key, or none";
+      throw limits.refusal("kept_answers", message, noRoomRetrySeconds);
+    }
+    charged = holders;
     answer = await work();
     return answer;
   } finally {
@@ -132,7 +133,7 @@ export const recordingAnswer = async <Answer extends { status: number }>(
     const kept =
       answer && isFinal(answer)
         ? answers.finish(digest, mark, { bodyDigest, sealed: seal(JSON.stringify(answer), sealingKey), holders })
-        : answers.forget(digest, mark, holders);
+        : answers.forget(digest, mark, charged);
     // The caller does not wait for it. When its answer can't be kept, a repetition gets "in progress" until the mark
     // expires.
     kept.catch((err: unknown) => log.warn({ err }, "an answer could not be kept for repetitions"));

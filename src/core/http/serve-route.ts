@@ -11,7 +11,7 @@ import type { Project } from "../projects/projects.ts";
 import type { AppDeps, HttpServices } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { failedAttempt } from "./client-address.ts";
-import { recordingAnswer } from "./idempotent-answer.ts";
+import { answerOnce } from "./idempotent-answer.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
@@ -210,7 +210,7 @@ const answerOf = async (
   };
   facts.isRepeated = true;
   const limits = deps.services.callerLimits;
-  const answer = await recordingAnswer(repeatable, { answers: deps.answers, limits, log: input.log }, () => {
+  const answer = await answerOnce(repeatable, { answers: deps.answers, limits, log: input.log }, () => {
     facts.isRepeated = false;
     return handle(request, input, route);
   });

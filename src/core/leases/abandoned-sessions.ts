@@ -31,10 +31,8 @@ export const createAbandonedSessions = (deps: ReleaseDeps & { log: Logger }): Ab
   };
   return {
     add: (poolUid, session) =>
-      add(
-        () => abandon(poolUid, session),
-        { tries },
-        (err) => deps.log.warn({ err, session }, "an abandoned session is left to the audit"),
+      void add(() => abandon(poolUid, session), { tries }).catch((err: unknown) =>
+        deps.log.warn({ err, session }, "an abandoned session is left to the audit"),
       ),
     drain,
   };

@@ -54,12 +54,11 @@ export const createAbandonedBrowsers = ({
       }
       const browser = { ...(namespace && { namespace }), name };
       const doubtUntilMs = inDoubt ? performance.now() + doubtMs : 0;
-      retries.add(
-        () => remove(browser, doubtUntilMs),
-        { withinMs: outageMs },
-        (err) =>
+      retries
+        .add(() => remove(browser, doubtUntilMs), { withinMs: outageMs })
+        .catch((err: unknown) =>
           log.warn({ err, browser: name }, "an abandoned browser could not be deleted; it ends by its idle timeout"),
-      );
+        );
     },
     drain: retries.drain,
   };

@@ -4,12 +4,8 @@ import { whileUnavailable } from "./or-unavailable.ts";
 type BackgroundRetries = {
   /** Pieces of work that are not done yet. */
   size(): number;
-  /** Begins the work and returns at once. `onGivenUp`: told why the work is not done, once no try follows. */
-  add(
-    work: () => Promise<void>,
-    limits: { tries?: number; withinMs?: number },
-    onGivenUp: (why: unknown) => void,
-  ): void;
+  /** Begins the work. Resolves when it is done, and rejects once no try follows. */
+  add(work: () => Promise<void>, limits: { tries?: number; withinMs?: number }): Promise<void>;
   /** Waits until all of it is done or given up; no try begins after `withinMs`. */
   drain(withinMs: number): Promise<void>;
 };
@@ -20,11 +16,11 @@ export const createBackgroundRetries = (): BackgroundRetries => {
   const stopping = new AbortController();
   return {
     size: () => running.size,
-    add(work, limits, onGivenUp) {
-      const done = whileUnavailable(work, { ...limits, signal: stopping.signal })
-        .catch(onGivenUp)
-        .finally(() => running.delete(done));
-      running.add(done);
+    add(work, limits) {
+      const done = whileUnavailable(work, { ...limits, signal: stopping.signal });
+      const settled = done.catch(() => undefined).finally(() => running.delete(settled));
+      running.add(settled);
+      return done;
     },
     async drain(withinMs) {
       const deadline = setTimeout(() => stopping.abort(new Error("the service stops")), withinMs);

@@ -2,7 +2,7 @@
  * Answers of requests with an `Idempotency-Key`, kept for a day (HTTP-21).
  *
  *   (none) ──begin──► pending ──finish──► done (replayed)
- *                      │  ▲ renewed while the request runs; expires soon when its replica dies
+ *                      │  ▲ renewed while the request runs; expires within 30 s when its replica dies
  *                      └──forget──► (none)   a retry may get another answer: this was a server error, or the caller hung up
  *
  * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it
@@ -11,6 +11,9 @@
  * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another
  * run has begun since, this run leaves the other run's mark alone.
  *
+ * What ends a run is repeated through an outage of Redis until the mark expires by itself: else the repetitions of a
+ * request that an outage has failed would wait for that.
+ *
  * Redis' memory is bounded: of an answer that is too large Redis keeps only that the request was carried out. Each run
  * charges its bytes to its holders, the API key and the project, which may each hold so many. A run reserves room for
  * an usual answer before it begins, so that answer is kept for the whole day; when a larger one has no room, it is as
@@ -18,6 +21,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { createBackgroundRetries } from "./background-retries.ts";
 import type { RedisConnection } from "./connection.ts";
 import { idempotencyKey, keptBytesKey } from "./keys.ts";
 import { orUnavailable, retryBriefly } from "./or-unavailable.ts";
@@ -25,6 +29,9 @@ import { loadScript, runScript } from "./script.ts";
 
 const keptSeconds = 24 * 60 * 60;
 const pendingSeconds = 30;
+
+/** Runs that may wait for Redis at a time, to end. Further ones leave their marks to expire. */
+const mostEnding = 1000;
 
 /** How often a running request renews its mark, ms. */
 const renewMs = 10_000;
@@ -77,9 +84,9 @@ export type IdempotentAnswers = {
   forget(digest: string, mark: string, holders?: readonly AnswerHolder[]): Promise<void>;
   /**
    * Resolves when no `finish` and no `forget` is under way: callers don't wait for them, a process that stops does.
-   * Never rejects.
+   * None is tried again after `withinMs`.
    */
-  settled(): Promise<void>;
+  drain(withinMs: number): Promise<void>;
 };
 
 const changeMark = loadScript("change-mark", import.meta.url);
@@ -106,52 +113,64 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
     const argv = [bytes, mostBytes, keptSeconds / 3600];
     return (await retryBriefly(() => orUnavailable(runScript(redis, chargeBytes, [keptBytesKey(id)], argv)))) === 1;
   };
+  const retries = createBackgroundRetries();
+  const untilExpired = (work: () => Promise<void>): Promise<void> =>
+    retries.size() < mostEnding ? retries.add(work, { withinMs: pendingSeconds * 1000 }) : work();
+  const giveBack = (holders: readonly AnswerHolder[], bytes: number): Promise<unknown> =>
+    Promise.all(holders.map((holder) => untilExpired(async () => void (await chargeOne(holder, -bytes)))));
   /**
    * Charges all holders or none. They may be on different servers of a Redis Cluster, so each takes a script of its
    * own.
    */
   const charge = async (holders: readonly AnswerHolder[], bytes: number): Promise<boolean> => {
-    const results = await Promise.all(
-      holders.map(async (holder) => ({ holder, isIn: await chargeOne(holder, bytes) })),
-    );
-    if (results.every(({ isIn }) => isIn)) return true;
-    await Promise.all(results.map(({ holder, isIn }) => isIn && chargeOne(holder, -bytes)));
+    const results = await Promise.allSettled(holders.map((holder) => chargeOne(holder, bytes)));
+    const charged = holders.filter((_holder, i) => results[i]?.status === "fulfilled" && results[i].value);
+    if (charged.length === holders.length) return true;
+    const givenBack = giveBack(charged, bytes);
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed) {
+      givenBack.catch(() => undefined);
+      throw failed.reason;
+    }
+    await givenBack;
     return false;
   };
-  const underWay = new Set<Promise<void>>();
-  const follow = async (work: Promise<void>): Promise<void> => {
-    underWay.add(work);
-    try {
-      await work;
-    } finally {
-      underWay.delete(work);
-    }
-  };
-  const finish: IdempotentAnswers["finish"] = async (digest, mark, { bodyDigest, sealed: sealing, holders }) => {
-    const sealed = await sealing;
+  /** The text that is kept of an answer. Charges the holders for it. */
+  const chargedText = async (bodyDigest: string, sealed: string, holders: readonly AnswerHolder[]): Promise<string> => {
     const moreBytes = sealed.length + overheadBytes - reservedBytes;
     const isKept = sealed.length <= longestKept && (await charge(holders, moreBytes));
     if (!isKept) await charge(holders, overheadBytes - reservedBytes);
     const entry: Entry = { bodyDigest, ...(isKept ? { sealed } : { isTooLong: true }) };
-    const text = JSON.stringify(entry);
-    await retryBriefly(() => change(digest, mark, text, keptSeconds));
+    return JSON.stringify(entry);
   };
   const forget: IdempotentAnswers["forget"] = async (digest, mark, holders = []) => {
-    await retryBriefly(() => change(digest, mark, "", 0));
-    await charge(holders, -reservedBytes);
+    await untilExpired(async () => void (await change(digest, mark, "", 0)));
+    await giveBack(holders, reservedBytes);
   };
   return {
     renewMs,
     reserve: (holders) => charge(holders, reservedBytes),
-    begin(digest, bodyDigest) {
+    async begin(digest, bodyDigest) {
       const entry: Entry = { bodyDigest, by: randomUUID() };
-      return retryBriefly(() => begin(redis, idempotencyKey(digest), entry));
+      try {
+        return await retryBriefly(() => begin(redis, idempotencyKey(digest), entry));
+      } catch (error) {
+        // Redis may have made the mark all the same.
+        forget(digest, JSON.stringify(entry)).catch(() => undefined);
+        throw error;
+      }
     },
     async renew(digest, mark) {
       await change(digest, mark, mark, pendingSeconds);
     },
-    finish: (...parts) => follow(finish(...parts)),
-    forget: (...parts) => follow(forget(...parts)),
-    settled: async () => void (await Promise.allSettled(underWay)),
+    async finish(digest, mark, { bodyDigest, sealed, holders }) {
+      let text: string | undefined;
+      await untilExpired(async () => {
+        text ??= await chargedText(bodyDigest, await sealed, holders);
+        await change(digest, mark, text, keptSeconds);
+      });
+    },
+    forget,
+    drain: retries.drain,
   };
 };

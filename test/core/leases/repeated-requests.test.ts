@@ -4,17 +4,19 @@
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { recordingAnswer } from "../../../src/core/http/idempotent-answer.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { answerOnce } from "../../../src/core/http/idempotent-answer.ts";
 import { newId } from "../../../src/core/objects/new-id.ts";
 import { AppError } from "../../../src/platform/base/errors.ts";
-import { whenReady } from "../../../src/platform/redis/connection.ts";
+import { connectRedis, whenReady } from "../../../src/platform/redis/connection.ts";
 import {
   type AnswerHolder,
   createIdempotentAnswers,
   longestKept,
 } from "../../../src/platform/redis/idempotent-answers.ts";
 import { keptBytesKey } from "../../../src/platform/redis/keys.ts";
+import { sharedServers } from "../../support/control-plane.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type LeaseParts, silent, startLeaseParts } from "../../support/lease-parts.ts";
 
 let parts: LeaseParts;
@@ -32,7 +34,7 @@ const limits = {
 const { signal } = new AbortController();
 const ask = (key: string, work: () => Promise<Answer>, holders: AnswerHolder[] = []): Promise<Answer> => {
   const repeatable = { key, bearer: "key", operation: "POST /x", body: {}, holders, signal };
-  return recordingAnswer(repeatable, { answers: createIdempotentAnswers(parts.redis), limits, log: silent }, work);
+  return answerOnce(repeatable, { answers: createIdempotentAnswers(parts.redis), limits, log: silent }, work);
 };
 
 // HTTP-21
@@ -61,7 +63,7 @@ test("a repetition waits for the first run, begins one of its own when that fail
   await begun.promise;
   const repeated = ask(key, () => Promise.reject(new Error("twice")));
   const gone = new AbortController();
-  const left = recordingAnswer(
+  const left = answerOnce(
     { key, bearer: "key", operation: "POST /x", body: {}, holders: [], signal: gone.signal },
     { answers: createIdempotentAnswers(parts.redis), limits, log: silent },
     () => Promise.reject(new Error("twice")),
@@ -204,15 +206,80 @@ test("an answer does not wait until it is kept; a repetition at once gets it all
   };
   const repeatable = { key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [], signal };
   const answer = { status: 200, body: "one" };
-  expect(await recordingAnswer(repeatable, { answers: slow, limits, log: silent }, async () => answer)).toEqual(answer);
-  const repeated = recordingAnswer(repeatable, { answers, limits, log: silent }, () =>
-    Promise.reject(new Error("twice")),
-  );
+  expect(await answerOnce(repeatable, { answers: slow, limits, log: silent }, async () => answer)).toEqual(answer);
+  const repeated = answerOnce(repeatable, { answers, limits, log: silent }, () => Promise.reject(new Error("twice")));
   keepsSlowly.resolve();
   expect(await repeated).toEqual(answer);
 
   const last = { ...repeatable, key: newId() };
-  await recordingAnswer(last, { answers, limits, log: silent }, async () => answer);
-  await answers.settled();
+  await answerOnce(last, { answers, limits, log: silent }, async () => answer);
+  await answers.drain(10_000);
   expect(await ask(last.key, () => Promise.reject(new Error("twice")))).toEqual(answer);
+});
+
+describe("an outage of Redis that outlives the run of a request", () => {
+  const repeatable = () => ({ key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [], signal });
+  /** Longer than a request waits for Redis, and far shorter than a mark lives, ms. */
+  const outageMs = 2500;
+  const soonMs = 10_000;
+
+  /** Runs a request whose Redis goes away before it ends; resolves when Redis is back. */
+  const runInto = async (request: ReturnType<typeof repeatable>, answer: Answer): Promise<void> => {
+    const { redisUrl } = await sharedServers();
+    const redis = connectRedis(redisUrl, silent);
+    await whenReady(redis, 10_000);
+    const answers = createIdempotentAnswers(redis);
+    onTestFinished(async () => {
+      await answers.drain(0);
+      redis.disconnect();
+    });
+    const cut = async (): Promise<Answer> => {
+      redis.disconnect();
+      return answer;
+    };
+    expect(await answerOnce(request, { answers, limits, log: silent }, cut)).toEqual(answer);
+    await sleep(outageMs);
+    await redis.connect();
+  };
+  const repeat = (request: ReturnType<typeof repeatable>, work: () => Promise<Answer>): Promise<Answer> =>
+    answerOnce(
+      { ...request, signal: AbortSignal.timeout(soonMs) },
+      { answers: createIdempotentAnswers(parts.redis), limits, log: silent },
+      work,
+    );
+
+  // HTTP-21
+  test("does not hold up the repetition of a failed request until its mark expires", async () => {
+    const request = repeatable();
+    await runInto(request, { status: 503, body: "none" });
+    expect(await repeat(request, async () => ({ status: 200, body: "two" }))).toEqual({ status: 200, body: "two" });
+  });
+
+  // HTTP-21
+  test("loses no answer", async () => {
+    const request = repeatable();
+    await runInto(request, { status: 200, body: "one" });
+    expect(await repeat(request, () => Promise.reject(new Error("twice")))).toEqual({ status: 200, body: "one" });
+  });
+
+  test("leaves no mark of a run whose begin was not answered", async () => {
+    const lost = async (): Promise<never> => {
+      throw new Error("Connection is closed.");
+    };
+    const redis = new Proxy(parts.redis, {
+      get: (target, name) => {
+        if (name === "get") return lost;
+        if (name === "set") return async (...call: Parameters<typeof target.set>) => target.set(...call).then(lost);
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const digest = newId();
+    await expect(createIdempotentAnswers(redis).begin(digest, "body")).rejects.toMatchObject({ code: "unavailable" });
+    await eventually(
+      "the mark is gone",
+      async () => (await createIdempotentAnswers(parts.redis).begin(digest, "body")).kind === "fresh",
+      soonMs,
+    );
+  });
 });

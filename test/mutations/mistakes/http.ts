@@ -46,7 +46,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     breaks:
       "requests that fail use up the room for idempotent answers: a key is refused for hours though nothing of it is kept",
     file: "core/http/idempotent-answer.ts",
-    find: "answers.forget(digest, mark, holders);",
+    find: "answers.forget(digest, mark, charged);",
     replace: "answers.forget(digest, mark);",
     foundBy: "test/core/leases/repeated-requests.test.ts",
   },

@@ -255,8 +255,17 @@ export const leasesMistakes: readonly KeptMistake[] = [
     breaks:
       "each request that is refused for want of room lowers what its key is charged for, so Redis' memory is not bounded",
     file: "platform/redis/idempotent-answers.ts",
-    find: "results.map(({ holder, isIn }) => isIn && chargeOne(holder, -bytes))",
-    replace: "results.map(({ holder }) => chargeOne(holder, -bytes))",
+    find: "giveBack(charged, bytes)",
+    replace: "giveBack(holders, bytes)",
+    foundBy: "test/core/leases/repeated-requests.test.ts",
+  },
+  {
+    name: "end-of-a-run-lost-in-an-outage",
+    kind: "lost update",
+    breaks: "a request that an outage of Redis has failed can't be repeated with its Idempotency-Key for half a minute",
+    file: "platform/redis/idempotent-answers.ts",
+    find: "withinMs: pendingSeconds * 1000",
+    replace: "withinMs: 500",
     foundBy: "test/core/leases/repeated-requests.test.ts",
   },
   {
@@ -468,8 +477,8 @@ export const leasesMistakes: readonly KeptMistake[] = [
     breaks:
       "a replica that stops closes Redis before the last answers are kept, so a repeated request is carried out twice",
     file: "cmd/api.ts",
-    find: "await answers.settled();",
-    replace: "void answers.settled();",
+    find: "await answers.drain(giveBackMs);",
+    replace: "void answers.drain(giveBackMs);",
     mayStay:
       "what the replica collects is handed over in Redis before that is closed, which takes as long as to keep an answer; none was seen to be lost",
   },
