@@ -24,6 +24,7 @@ describe("what is there can be cited", () => {
       "src/kube/a.ts",
       "// plan.ts, plan/plan.ts, src/controllers/browser-pool/plan/plan.ts, src/leases, scripts/includes/notify.lua.",
     ],
+    ["src/kube/a.ts", "// as the plan does (plan/plan) and its folder (browser-pool/plan), (maybe)"],
     ["src/kube/a.ts", 'export const help = "forms in docs/vault.md";'],
     ["src/kube/a.ts", "// https://example.com/docs/gone.md and https://github.com/a/b/blob/main/src/gone.ts"],
     ["src/kube/a.ts", "// docs/*.md, src/**/gone.test.ts and src/gone-<name> are patterns."],
@@ -45,6 +46,7 @@ describe("what is gone can't", () => {
     ["src/kube/a.ts", "// docs/adr/0099", "docs/adr/0099"],
     ["src/kube/a.ts", "// src/kube/gone.ts", "src/kube/gone.ts"],
     ["src/kube/a.ts", "// as starts.ts does", "starts.ts"],
+    ["src/kube/a.ts", "// as the plan does (gone/plan)", "(gone/plan)"],
     ["src/kube/a.ts", "// scripts/includes/gone.lua", "scripts/includes/gone.lua"],
     ["src/leases/scripts/a.lua", "-- As gone.lua does.", "gone.lua"],
     // Another file of the name is none that src/ would mean.

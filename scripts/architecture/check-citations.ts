@@ -14,10 +14,12 @@ type Repository = {
   ends: { src: ReadonlySet<string>; test: ReadonlySet<string> };
 };
 
-/** Ends of paths: `plan/plan.ts` and `plan.ts` for `src/core/pools/plan/plan.ts`. */
+/** Ends of paths: `plan/plan.ts`, `plan/plan` and `plan.ts` for `src/core/pools/plan/plan.ts`, and for its folders. */
 const endsOf = (file: string): string[] => {
   const parts = file.split("/");
-  return parts.map((_, index) => parts.slice(index).join("/"));
+  const ends = parts.map((_, index) => parts.slice(index).join("/"));
+  const folders = parts.slice(0, -1).map((_, index) => parts.slice(index, -1).join("/"));
+  return [...ends, ...ends.map((end) => end.replace(/\.\w+$/, "")), ...folders];
 };
 
 /** Whether a name, or the end of a path, is that of some file around: in src/ one of src/, in test/ one of any code. */
@@ -82,6 +84,12 @@ const citations: readonly Citation[] = [
     pattern: /(?<![\w/.*@-])(?:[a-z][\w-]*\/)*[a-z][\w-]*\.(?:ts|mjs|lua)\b/g,
     inFiles: /^(src|test)\//,
     isRight: isThereOrAround,
+  },
+  // (features/sites), (archive/limits)
+  {
+    pattern: /\((?:[a-z][\w-]*\/)+[a-z][\w-]*\)/g,
+    inFiles: /^(src|test)\//,
+    isRight: (cited, file, repository) => isThereOrAround(cited.slice(1, -1), file, repository),
   },
 ];
 

@@ -17,7 +17,7 @@ const works = (program: string, args: string[]): Promise<boolean> =>
   );
 
 /**
- * Whether this user may make the namespaces of a browser (agent/wall), tried out: some machines forbid them, as
+ * Whether this user may make the namespaces of a browser (start-wall.ts), tried out: some machines forbid them, as
  * containers with Docker's own seccomp profile do.
  */
 export const mayGetNamespaces = async (): Promise<boolean> => {

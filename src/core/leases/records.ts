@@ -1,21 +1,27 @@
 /**
  * What the scripts keep in Redis, as JSON.
  *
- * States of a browser:
+ * States of a browser, and the scripts that lead from one to the next:
  *
- *   (starting) ──inspect──► idle ──take/offer──► leased ──release──► releasing ──offer──► idle
- *                            │                    │  │                   │
- *                            │ retire             │  └─release(retired)──┼──► retired ──close──► (gone)
- *                            └────────────────────┼──────────────────────┼──► retired ◄──┐ inspect
- *                                                 └─reject─► suspect ◄───┘ suspect       │ (agent does not answer, or not healthy)
- *                                                               ├────────────────────────┘
- *                                                               └─inspect──► idle (agent answers and holds nothing)
+ *                 repair            take                release
+ *   (starting) ────────────► idle ─────────────► leased ─────────────► releasing
+ *                             ▲ ▲                 │   │                    │  │
+ *                             │ └─────────────────┼───┼──────offer─────────┘  │
+ *                      repair │                   │   │                       │
+ *                             │  ┌────reject──────┘   │ release, no reuse     │
+ *                             │  ▼                    ▼                       │
+ *                           suspect ────repair───► retired ───close───► (gone)│
+ *                                ▲                                            │
+ *                                └──────────────────suspect───────────────────┘
+ *
+ * `offer` gives a browser to the longest waiting caller at once, or makes it idle. `retire` and `leave` retire an idle
+ * browser. `close` removes a browser of any state whose pod has ended.
  *
  * `releasing` lasts while the agent resets the browser. `starting` has no record: the pod is not in Redis yet, or Redis
- * has lost it. No caller gets a `suspect` or `retired` browser. An inspection (inspect.ts) asks the agent. Where Redis
- * has lost data, it leads from any state to `leased`, when the agent holds a lease, or to `idle`, when a grant was
- * never bound, or an end or an offer was lost. A restored lease has its session, request and fence, but neither ticket
- * nor channel of its own, because no caller waits for it.
+ * has lost it. No caller gets a `suspect` or `retired` browser. An inspection (inspect.ts) asks the agent, and `repair`
+ * writes down what it says. Where Redis has lost data, an inspection leads from any state to `leased`, when the agent
+ * holds a lease, or to `idle`, when a grant was never bound, or an end or an offer was lost. A restored lease has its
+ * session, request and fence, but neither ticket nor channel of its own, because no caller waits for it.
  *
  * A browser with a leaving mark (`leaving`, for example because its node is drained) is retired wherever it would
  * become `idle`; until then its holder keeps it. Redis may lose the mark: the operator sees the reason again and sets

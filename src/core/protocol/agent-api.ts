@@ -13,7 +13,7 @@
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
  *                             404 when that session does not hold the browser
- *   GET    /view              upgrade to a live view (agent/view), as `/cdp`; header `x-browserpool-view: read-only`: without input
+ *   GET    /view              upgrade to a live view, as `/cdp`; header `x-browserpool-view: read-only`: without input
  *
  * A call with the header `x-browserpool-nonce` gets the agent's proof with its answer, also with an error
  * (agent-proof.ts).

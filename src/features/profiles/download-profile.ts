@@ -26,7 +26,7 @@ const downloadMs = 30 * 60_000;
  */
 const maxWindowLog = 23;
 
-/** Most bytes of an unpacked archive; no agent stores more (agent/profile-archive). */
+/** Most bytes of an unpacked archive; no agent stores more (archive/limits.ts). */
 const maxTarBytes = 1024 ** 3;
 
 const unpacked = async function* (packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

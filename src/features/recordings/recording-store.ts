@@ -1,6 +1,6 @@
 /**
  * What is known of recordings, by their sessions, and the room that a project's recordings take. The videos are in the
- * blob store (services/replays). What Redis loses can't be found any more, and its video goes with its age.
+ * blob store (session-recordings.ts). What Redis loses can't be found any more, and its video goes with its age.
  */
 import { z } from "zod";
 import type { RedisConnection } from "../../platform/redis/connection.ts";

@@ -18,7 +18,7 @@ const outageReplies = [
 
 /**
  * When to repeat what a full Redis refused, s: the operator makes room within a few seconds
- * (controllers/browser-pool/ended).
+ * (keep-ended-bounds.ts).
  */
 const fullRetrySeconds = 2;
 

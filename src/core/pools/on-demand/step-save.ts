@@ -13,7 +13,7 @@ export type ProfileSaves = {
   collect(pod: Pod): SaveState;
   /** Lets the agent end: its browser's status tells the outcome. */
   release(pod: Pod): void;
-  /** How the save of the pod with this key (namespace/name) stands; undefined when nobody has asked for it. */
+  /** How the save of the pod with this key (`namespace/name`) stands; undefined when nobody has asked for it. */
   stateOf(podKey: string): SaveState | undefined;
   /** Whether the save of that pod is over, whatever became of it. */
   isSettled(podKey: string): boolean;

@@ -1,4 +1,4 @@
-/** The part of the plan that tells about the size of an autoscaled pool; pure. domain/autoscale decides on it. */
+/** The part of the plan that tells about the size of an autoscaled pool; pure. decide-size.ts decides on it. */
 import type { SizeReason } from "../../model/pools/autoscale/decide-size.ts";
 import type { Draft } from "../../reconcile/conditions.ts";
 import type { Observed } from "../observe/observed.ts";

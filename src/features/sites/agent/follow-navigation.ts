@@ -1,5 +1,5 @@
 /**
- * Follows one navigation to its end, as a visit of the registry does (registry/visit), and judges what the page shows.
+ * Follows one navigation to its end, as a visit of an analysis does (visit-page.ts), and judges what the page shows.
  * It only looks: it runs no script in the page's own world, and turns on nothing that makes pages slower.
  *
  *   document ──loaded──► read ──quiet──► read ──may lead on──► wait ──► read
