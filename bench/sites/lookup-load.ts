@@ -1,5 +1,5 @@
 /**
- * The load of the section `registry`, in its own process: lookups and an empty route in turns, then lookups at a rate.
+ * The load of the section `sites`, in its own process: lookups and an empty route in turns, then lookups at a rate.
  * Its client is the service's own, which leaves little garbage: collections of the load's process would count as
  * latency.
  */

@@ -4,7 +4,7 @@
  * folder that fits a file counts.
  */
 
-export const areaNames = ["leases", "agent", "controllers", "http", "services", "secrets", "rules", "local"] as const;
+export const areaNames = ["leases", "agent", "reconcile", "http", "use-cases", "secrets", "rules", "local"] as const;
 
 export type Area = (typeof areaNames)[number];
 
@@ -12,7 +12,7 @@ type Row = readonly [folder: string, area: Area, risk: number];
 
 export const folders: readonly Row[] = [
   ["cmd", "local", 1],
-  ["core", "services", 2],
+  ["core", "use-cases", 2],
   ["core/agent", "agent", 3],
   ["core/api", "http", 1],
   ["core/api-keys", "secrets", 4],
@@ -21,24 +21,24 @@ export const folders: readonly Row[] = [
   ["core/http", "http", 1],
   ["core/http/middleware", "http", 3],
   ["core/leases", "leases", 4],
-  ["core/metrics", "services", 1],
+  ["core/metrics", "use-cases", 1],
   ["core/model", "rules", 2],
-  ["core/pools", "controllers", 2],
-  ["core/pools/api", "services", 2],
-  ["core/pools/inspect", "controllers", 3],
-  ["core/pools/plan", "controllers", 3],
-  ["core/projects", "services", 2],
+  ["core/pools", "reconcile", 2],
+  ["core/pools/use-cases", "use-cases", 2],
+  ["core/pools/inspect", "reconcile", 3],
+  ["core/pools/plan", "reconcile", 3],
+  ["core/projects", "use-cases", 2],
   ["core/protocol", "leases", 3],
-  ["core/reconcile", "controllers", 1],
+  ["core/reconcile", "reconcile", 1],
   ["core/reservations", "leases", 3],
-  ["core/sessions", "services", 3],
-  ["features", "services", 1],
+  ["core/sessions", "use-cases", 3],
+  ["features", "use-cases", 1],
   ["features/extensions/zip", "agent", 1],
   ["features/live-view/agent", "agent", 2],
   ["features/network", "agent", 3],
-  ["features/profiles", "services", 2],
+  ["features/profiles", "use-cases", 2],
   ["features/profiles/archive", "agent", 2],
-  ["features/proxies", "services", 2],
+  ["features/proxies", "use-cases", 2],
   ["features/recordings/agent", "agent", 2],
   ["features/sites", "rules", 1],
   ["features/telemetry/agent", "agent", 2],
@@ -51,13 +51,13 @@ export const folders: readonly Row[] = [
   ["main.ts", "local", 1],
   ["platform", "rules", 2],
   ["platform/addresses", "rules", 2],
-  ["platform/audit", "services", 1],
+  ["platform/audit", "use-cases", 1],
   ["platform/base/sensitive.ts", "secrets", 4],
-  ["platform/blobs", "services", 2],
+  ["platform/blobs", "use-cases", 2],
   ["platform/cdp", "agent", 2],
   ["platform/kinds", "rules", 1],
-  ["platform/kube", "controllers", 2],
-  ["platform/metrics", "services", 1],
+  ["platform/kube", "reconcile", 2],
+  ["platform/metrics", "use-cases", 1],
   ["platform/net", "agent", 3],
   ["platform/process", "agent", 2],
   ["platform/redis", "leases", 3],

@@ -1,15 +1,15 @@
 import { agentMistakes } from "./mistakes/agent.ts";
-import { controllersMistakes } from "./mistakes/controllers.ts";
 import { httpMistakes } from "./mistakes/http.ts";
 import { leasesMistakes } from "./mistakes/leases.ts";
-import { servicesMistakes } from "./mistakes/services.ts";
+import { reconcileMistakes } from "./mistakes/reconcile.ts";
+import { useCaseMistakes } from "./mistakes/use-cases.ts";
 import type { KeptMistake } from "./mutation.ts";
 
 /** All mistakes that were written by hand. */
 export const keptMistakes: readonly KeptMistake[] = [
   ...agentMistakes,
-  ...controllersMistakes,
+  ...reconcileMistakes,
   ...httpMistakes,
   ...leasesMistakes,
-  ...servicesMistakes,
+  ...useCaseMistakes,
 ];

@@ -1,4 +1,4 @@
-import type { PageOrder } from "../../src/core/agent/shown-pages.ts";
+import type { PageOrder } from "../../src/core/agent/page-order.ts";
 import type { Uploads } from "../../src/features/live-view/agent/file-chooser.ts";
 
 /** The order in which Chromium lists its pages: for tests that have one page, or look at no order. */

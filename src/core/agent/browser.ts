@@ -24,6 +24,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import type { FreedTabs } from "./free-tabs.ts";
+import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 import {
   type AgentParts,
@@ -32,7 +33,6 @@ import {
   runChromium,
   startDeadlineMs,
 } from "./running-chromium.ts";
-import type { PageOrder } from "./shown-pages.ts";
 import { hasOtherProfile, needsStart, type StartSettings, settingsAfter, type WantedChange } from "./start-settings.ts";
 import type { ResizeOutcome } from "./windows.ts";
 

@@ -13,8 +13,8 @@ import { writeFirstPreferences } from "./first-preferences.ts";
 import { type FreedTabs, freeTabs } from "./free-tabs.ts";
 import { withoutOtherPrograms } from "./no-other-programs.ts";
 import { openUrl } from "./open-url.ts";
+import { followPageOrder, type PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import { followPageOrder, type PageOrder } from "./shown-pages.ts";
 import { startVirtualScreen } from "./virtual-screen.ts";
 import { createWindows, type Windows } from "./windows.ts";
 

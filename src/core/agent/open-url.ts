@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
-import type { PageOrder } from "./shown-pages.ts";
+import type { PageOrder } from "./page-order.ts";
 
 /** A browser that has just started has its first page a moment after DevTools answers. */
 const firstPageTries = 5;

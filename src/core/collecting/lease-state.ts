@@ -4,7 +4,7 @@ import type { EndedLease, LeaseRecord } from "../leases/records.ts";
 import type { Browser } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import { isRecovering } from "../pools/api/refuse-while-recovering.ts";
+import { isRecovering } from "../pools/use-cases/refuse-while-recovering.ts";
 
 /**
  * How a session stands. `over`: it has ended; `lease`: as far as it is kept. `unknown`: Redis may have lost its lease.

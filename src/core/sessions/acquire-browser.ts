@@ -19,7 +19,7 @@ import { mergeTelemetry, Telemetry } from "../model/settings/telemetry.ts";
 import { newSessionId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
-import { cachedOrFetchedPool } from "../pools/api/fetch-pool.ts";
+import { cachedOrFetchedPool } from "../pools/use-cases/fetch-pool.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { Project } from "../projects/projects.ts";
 import type { HandOutDeps } from "./serve-from-pool.ts";

@@ -8,7 +8,7 @@ import { type AnyLease, type LeaseRecord, requestOf } from "../leases/records.ts
 import type { Browser } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import { refuseWhileRecovering } from "../pools/api/refuse-while-recovering.ts";
+import { refuseWhileRecovering } from "../pools/use-cases/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
 import { readOnlyView, sessionHeader, viewHeader } from "../protocol/agent-api.ts";
 import { type AgentKeys, isUpgradeBy, type UpgradeAnswer } from "../protocol/agent-key.ts";

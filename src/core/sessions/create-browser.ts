@@ -18,7 +18,7 @@ import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import type { PoolRoomDeps } from "../pools/api/pool-checks.ts";
+import type { PoolRoomDeps } from "../pools/use-cases/pool-checks.ts";
 import type { Project } from "../projects/projects.ts";
 import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import { reserveSessionName, type SessionNames } from "../reservations/session-names.ts";

@@ -11,7 +11,7 @@ import { parseLease } from "../leases/lease-store.ts";
 import type { Browser } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import { liveOwnersOf } from "../pools/api/lease-owners.ts";
+import { liveOwnersOf } from "../pools/use-cases/lease-owners.ts";
 import type { Project, Projects } from "../projects/projects.ts";
 import { type EndSessionDeps, endSession } from "./release-browser.ts";
 

@@ -9,7 +9,7 @@ import type { EndedLease } from "../leases/records.ts";
 import { type Browser, isOver } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import { browsersOf, poolsOf, poolsOfSession } from "../pools/api/lease-owners.ts";
+import { browsersOf, poolsOf, poolsOfSession } from "../pools/use-cases/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 
 type Place = EndedEntry & { poolUid: string };

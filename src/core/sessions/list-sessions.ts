@@ -4,7 +4,7 @@ import type { AnyLease, LeaseRecord, SessionRequest } from "../leases/records.ts
 import type { Browser } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import { liveOwnersOf } from "../pools/api/lease-owners.ts";
+import { liveOwnersOf } from "../pools/use-cases/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import { endedOf, endedPage, searchEnded } from "./ended-sessions.ts";
 

@@ -12,9 +12,9 @@ import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { ReleaseBrowser } from "../model/sessions/session-wire.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import { fetchPool } from "../pools/api/fetch-pool.ts";
-import { poolsOf } from "../pools/api/lease-owners.ts";
-import { refuseWhileRecovering } from "../pools/api/refuse-while-recovering.ts";
+import { fetchPool } from "../pools/use-cases/fetch-pool.ts";
+import { poolsOf } from "../pools/use-cases/lease-owners.ts";
+import { refuseWhileRecovering } from "../pools/use-cases/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
 

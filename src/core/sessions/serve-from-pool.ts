@@ -23,7 +23,7 @@ import { configHash } from "../model/settings/browser-config.ts";
 import { newSessionId } from "../objects/new-id.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
 import type { PolicyReader } from "../policies/policy-reader.ts";
-import { poolsOf } from "../pools/api/lease-owners.ts";
+import { poolsOf } from "../pools/use-cases/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
 import { type SessionProfile, sessionAnswer } from "./session-answer.ts";

@@ -22,7 +22,7 @@ export type TelemetryParts = { events: TelemetryStore; watches: SessionWatches; 
 /** An event as it is kept. `ts`: its time, microseconds since 1970; `event`: as JSON. */
 export type KeptEvent = { seq: number; ts: number; event: string };
 
-/** Most bytes of a session's events, and their longest age, s. */
+/** Most bytes of a session's events, and their longest age, s; `BROWSERPOOL_TELEMETRY_*` sets both. */
 export type TelemetryBounds = { bytes: number; seconds: number };
 
 /** `after`: the number before the first event, in this order; left out, the oldest or the newest is the first. */

@@ -6,7 +6,7 @@
  *                      └──forget──► (none)   a retry may get another answer: this was a server error, or the caller hung up
  *
  * A caller gets its answer while that is being kept, and a repetition that comes in this moment waits for it
- * (core/http/idempotent-answer.ts).
+ * (core/http/answer-once.ts).
  *
  * A run of a request changes only its own mark, or a mark that Redis has lost. When Redis has lost the mark and another
  * run has begun since, this run leaves the other run's mark alone.

@@ -9,9 +9,9 @@ import { nodeStopped } from "./node-stopped.ts";
 import { ownPods } from "./own-pods.ts";
 import { podSecurity } from "./pod-security.ts";
 import { quotas } from "./quotas.ts";
-import { registry } from "./registry.ts";
 import { rights } from "./rights.ts";
 import { rollouts } from "./rollouts.ts";
+import { sites } from "./sites.ts";
 import { uninstall } from "./uninstall.ts";
 import { upgrade } from "./upgrade.ts";
 import { vault } from "./vault.ts";
@@ -30,7 +30,7 @@ export const allPhases: readonly Phase[] = [
   vault,
   watch,
   quotas,
-  registry,
+  sites,
   rollouts,
   drain,
   nodeStopped,
@@ -38,7 +38,7 @@ export const allPhases: readonly Phase[] = [
 ];
 
 /** Those that take a minute or more each, most of which they wait. */
-export const slowPhases: readonly Phase[] = [upgrade, memory, registry, rollouts, nodeStopped, uninstall];
+export const slowPhases: readonly Phase[] = [upgrade, memory, sites, rollouts, nodeStopped, uninstall];
 
 /**
  * The phases of a run, in their order: those that are named, or else all; of the slow ones only those that are drawn.

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { answerOnce } from "../../../src/core/http/idempotent-answer.ts";
+import { answerOnce } from "../../../src/core/http/answer-once.ts";
 import { newId } from "../../../src/core/objects/new-id.ts";
 import { AppError } from "../../../src/platform/base/errors.ts";
 import { connectRedis, whenReady } from "../../../src/platform/redis/connection.ts";

@@ -45,7 +45,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     kind: "forgotten clean-up",
     breaks:
       "requests that fail use up the room for idempotent answers: a key is refused for hours though nothing of it is kept",
-    file: "core/http/idempotent-answer.ts",
+    file: "core/http/answer-once.ts",
     find: "answers.forget(digest, mark, charged);",
     replace: "answers.forget(digest, mark);",
     foundBy: "test/core/leases/repeated-requests.test.ts",

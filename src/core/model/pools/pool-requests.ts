@@ -77,7 +77,7 @@ const replaced = settingsWith("patch", "replaced");
 const plainChanges = (patch: PoolPatch): Changes =>
   Object.fromEntries(replaced.flatMap((key) => (patch[key] === undefined ? [] : [[key, patch[key]]])));
 
-const clearedWhenEmpty = settingsWith("patch", "cleared");
+const clearedWhenEmpty = settingsWith("patch", "clearable");
 
 const isEmpty = (value: string | object): boolean => value === "" || Object.keys(value).length === 0;
 

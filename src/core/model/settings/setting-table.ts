@@ -5,8 +5,8 @@
  *
  *   hashed    a browser is made with it: it is part of the configuration and its hash, and a change makes idle browsers outdated
  *             (browser-config.ts)
- *   patch     what PATCH /browser_pools does with a value (pools/pool-requests.ts): `replaced` takes its place; `cleared`: an empty one takes
- *             it away; `own`: a rule of its own; `fixed`: it is not taken
+ *   patch     what PATCH /browser_pools does with a value (pools/pool-requests.ts): `replaced` takes its place; `clearable`: so does it, and
+ *             an empty one takes the old one away; `own`: a rule of its own; `fixed`: it is not taken
  *   agent     how the browser's agent gets it: `pod`: what its pod says of it (browser-config.ts); `setup`: from the API, since it is secret or too large
  *             for a variable (core/setups/read-setup.ts); `no`: others carry it out
  *   answer    in the answer about a session: `as made`: as its browser was made with; `as seen`: what counts for the session by now
@@ -22,7 +22,7 @@ import { resolveTelemetry, Telemetry } from "./telemetry.ts";
 
 type Row = {
   hashed: boolean;
-  patch: "replaced" | "cleared" | "own" | "fixed";
+  patch: "replaced" | "clearable" | "own" | "fixed";
   agent: { pod(spec: PoolLikeSpec): Partial<BrowserConfig> } | "setup" | "no";
   answer: "as made" | "as seen" | "no";
   recipe: "carried" | "unseen" | { only: string | boolean | undefined };
@@ -82,20 +82,20 @@ export const settingTable = {
   viewport: { hashed: true, patch: "replaced", agent: { pod: viewportOf }, answer: "as seen", recipe: "carried" },
   startUrl: {
     hashed: true,
-    patch: "cleared",
+    patch: "clearable",
     agent: { pod: ({ startUrl }) => (startUrl ? { start_url: startUrl } : {}) },
     answer: "as seen",
     recipe: "unseen",
   },
   telemetry: { hashed: true, patch: "own", agent: { pod: telemetryOf }, answer: "as seen", recipe: "unseen" },
   // A policy that is stored in ConfigMaps counts by its hash.
-  chromePolicy: { hashed: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: unset },
+  chromePolicy: { hashed: true, patch: "clearable", agent: "setup", answer: "as seen", recipe: unset },
   chromePolicyRef: { hashed: false, patch: "own", agent: "setup", answer: "no", recipe: unset },
-  network: { hashed: true, patch: "cleared", agent: "setup", answer: "as made", recipe: unset },
-  extensions: { hashed: true, patch: "cleared", agent: "setup", answer: "no", recipe: unset },
+  network: { hashed: true, patch: "clearable", agent: "setup", answer: "as made", recipe: unset },
+  extensions: { hashed: true, patch: "clearable", agent: "setup", answer: "no", recipe: unset },
   profile: { hashed: true, patch: "own", agent: "setup", answer: "as seen", recipe: unset },
   savesProfile: { hashed: true, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
-  proxyId: { hashed: true, patch: "cleared", agent: "setup", answer: "as seen", recipe: "carried" },
+  proxyId: { hashed: true, patch: "clearable", agent: "setup", answer: "as seen", recipe: "carried" },
   timeoutSeconds: { hashed: false, patch: "replaced", agent: "no", answer: "as seen", recipe: "unseen" },
   reportOutcome: { ...ofPool, patch: "fixed" },
   reusePolicy: { ...ofPool, patch: "replaced", recipe: { only: "reset" } },

@@ -3,7 +3,7 @@
  * navigates, and not of each new title: so it is asked after such an event, and once a second.
  */
 
-import type { PageOrder } from "../../../core/agent/shown-pages.ts";
+import type { PageOrder } from "../../../core/agent/page-order.ts";
 import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connection.ts";
 import { handleEvent, TargetInfo } from "./events.ts";
 import type { TabInfo } from "./messages.ts";

@@ -3,7 +3,8 @@
  * all viewers.
  */
 
-import type { PageOrder, ShownPages } from "../../../core/agent/shown-pages.ts";
+import type { PageOrder } from "../../../core/agent/page-order.ts";
+import type { ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { handleEvent } from "./events.ts";
 import { nextQuality } from "./tab-cast.ts";

@@ -6,7 +6,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectDevTools, type DevToolsPlace } from "../../../core/agent/connect-dev-tools.ts";
-import type { PageOrder, ShownPages } from "../../../core/agent/shown-pages.ts";
+import type { PageOrder } from "../../../core/agent/page-order.ts";
+import type { ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { Uploads } from "../../live-view/agent/file-chooser.ts";
 import { jpegOf, pageSizeOf } from "../../live-view/agent/messages.ts";
 import { createShownTab, type ShownTab } from "../../live-view/agent/shown-tab.ts";

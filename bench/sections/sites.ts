@@ -139,7 +139,7 @@ const measure = async (bench: Bench) => {
 };
 
 export const section: Section = {
-  name: "registry",
+  name: "sites",
   summary: `lookups with ${sites} targets, against an empty route of the same server`,
   run: measure,
 };

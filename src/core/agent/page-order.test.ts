@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CdpConnection, CdpEvent } from "../../platform/cdp/cdp-connection.ts";
-import { followPageOrder } from "./shown-pages.ts";
+import { followPageOrder } from "./page-order.ts";
 
 const ids = (targets: { targetId: string }[]): string => targets.map(({ targetId }) => targetId).join("");
 const list = (text: string): { targetId: string }[] => [...text].map((targetId) => ({ targetId }));

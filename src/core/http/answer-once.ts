@@ -85,9 +85,10 @@ const beginWhenKept = async (begin: () => Promise<Begun>, signal: AbortSignal): 
 };
 
 /**
- * Runs `work` once per key and body, and gives its first answer to every repetition for a day. Throws
- * `idempotency_key_reused` for another body, `idempotency_in_progress` while the first one runs, `conflict` when its
- * answer was too large to keep, and `rate_limited` when a holder has no room for another answer.
+ * Runs `work` once per key and body, and gives its first answer to every repetition for a day; a repetition waits up to
+ * a minute for the first run. Throws `idempotency_in_progress` when that still runs then, `idempotency_key_reused` for
+ * another body, `conflict` when the answer was too large to keep, and `rate_limited` when a holder has no room for
+ * another answer.
  */
 export const answerOnce = async <Answer extends { status: number }>(
   { key, bearer, operation, body, holders, signal }: Repeatable,

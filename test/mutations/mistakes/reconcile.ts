@@ -1,7 +1,7 @@
-/** Mistakes in the controllers, in the client of the Kubernetes API, and in the config registry. */
+/** Mistakes in reconcile loops, in the client of the Kubernetes API, and in the config registry. */
 import type { KeptMistake } from "../mutation.ts";
 
-export const controllersMistakes: readonly KeptMistake[] = [
+export const reconcileMistakes: readonly KeptMistake[] = [
   // The client of the Kubernetes API, its watches and queues.
   {
     name: "leader-renews-another-replicas-lease",

@@ -1,7 +1,7 @@
 /** Mistakes in the use cases behind the HTTP API, in stored secrets, and in fills of pages. */
 import type { KeptMistake } from "../mutation.ts";
 
-export const servicesMistakes: readonly KeptMistake[] = [
+export const useCaseMistakes: readonly KeptMistake[] = [
   {
     name: "queue-place-of-key-stays-taken",
     kind: "forgotten clean-up",
@@ -319,7 +319,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     name: "new-policy-deleted-as-replaced",
     kind: "other",
     breaks: "a change of a pool's large policy deletes the new parts instead of the old: no browser of the pool starts",
-    file: "core/pools/api/change-pools.ts",
+    file: "core/pools/use-cases/change-pools.ts",
     find: "await deleteReplacedParts(before, pool, deps);",
     replace: "await deleteReplacedParts(pool, before, deps);",
     foundBy: "test/core/projects/large-policies.test.ts",
@@ -329,7 +329,7 @@ export const servicesMistakes: readonly KeptMistake[] = [
     kind: "wrong default",
     breaks:
       "a delete that is refused because the pool is in use sends its waiting callers away, and no browser can be acquired meanwhile",
-    file: "core/pools/api/change-pools.ts",
+    file: "core/pools/use-cases/change-pools.ts",
     find: "{ evenIfLeased: force }",
     replace: "{ evenIfLeased: true }",
     foundBy: "test/e2e/sdk.test.ts",
@@ -338,10 +338,10 @@ export const servicesMistakes: readonly KeptMistake[] = [
     name: "limit-itself-is-refused",
     kind: "limit on the wrong side",
     breaks: "an organization can never have as many pooled browsers as its limit says",
-    file: "core/pools/api/pool-checks.ts",
+    file: "core/pools/use-cases/pool-checks.ts",
     find: "if (total + size > pooledSessions)",
     replace: "if (total + size >= pooledSessions)",
-    foundBy: "src/core/pools/api/pool-checks.test.ts",
+    foundBy: "src/core/pools/use-cases/pool-checks.test.ts",
   },
   {
     name: "destination-read-before-the-lock",

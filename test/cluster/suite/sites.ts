@@ -152,8 +152,8 @@ const podsOfTrials = async (lane: Lane, { neighbour }: PublicSites): Promise<str
   return text;
 };
 
-export const registry: Phase = {
-  name: "registry",
+export const sites: Phase = {
+  name: "sites",
   summary: "sites are analyzed under the NetworkPolicies; lookups answer what trials, YAML and imports tell",
   async run(lane, check) {
     if (lane.cluster.kindName === undefined) throw new Skipped("no address of this cluster's nodes counts as public");
