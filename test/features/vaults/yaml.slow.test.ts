@@ -104,7 +104,7 @@ describe("kubectl", () => {
     });
     // The vault takes its item along, which may be gone when its turn comes.
     await kubectl(`delete -f ${sample} --ignore-not-found --timeout=30s`);
-    expect((await kubectl("get browserpool-all -o name")).trim()).toBe("");
+    expect((await kubectl("get vlt,vi,cred,ac -o name")).trim()).toBe("");
   });
 
   test("shows that an item changes with its credential and its connection", async () => {
