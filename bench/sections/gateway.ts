@@ -6,7 +6,7 @@
  *   gateway   this process ──► api ────► agent ──────────► Chromium
  */
 import { join } from "node:path";
-import { startCluster } from "../../test/support/cluster.ts";
+import { startCluster, startPlainNode } from "../../test/support/cluster.ts";
 import { fullPool } from "../../test/support/pool-client.ts";
 import { measureIdleSockets } from "../gateway/idle-sockets.ts";
 import { measureConnects, measureRoundTrips, measureThroughput } from "../gateway/speed.ts";
@@ -21,7 +21,7 @@ const memoryHook = join(import.meta.dirname, "../gateway/memory-on-signal.ts");
 const measure = async ({ seconds, signal, random, say }: Bench) => {
   await using parts = new AsyncDisposableStack();
   say("starting a cluster");
-  const cluster = parts.use(await startCluster());
+  const cluster = parts.use(await startCluster({ startNode: startPlainNode }));
   await cluster.startOperator("operator").logged("leading");
   const api = await cluster.startApi("api");
   const pool = await fullPool(api.call, 1);

@@ -91,7 +91,8 @@ const startReplica = (args: string[], env: Record<string, string>, logFile: stri
 /** That of the whole test run; outside of vitest, one that goes with the cluster. */
 const compileCacheOf = (dataDir: string): string => process.env.NODE_COMPILE_CACHE ?? join(dataDir, "compile-cache");
 
-const startBrowserNode = ({ kube, dataDir, log }: NodeParts) =>
+/** A node whose browsers have no namespaces of their own, as in a pod, which is around them. */
+export const startPlainNode = ({ kube, dataDir, log }: NodeParts, more: Record<string, string> = {}) =>
   startLocalKubelet({
     kube,
     dataDir,
@@ -100,11 +101,13 @@ const startBrowserNode = ({ kube, dataDir, log }: NodeParts) =>
       PATH: process.env.PATH ?? "",
       NODE_COMPILE_CACHE: compileCacheOf(dataDir),
       BROWSERPOOL_CHROMIUM_HEADLESS: locatePrograms(process.env)["chromium-headless-shell"] ?? "",
-      // As in local mode: a browser with a policy needs files of its own. No port is left out.
-      BROWSERPOOL_OWN_PORTS: "",
+      ...more,
     },
     log,
   });
+
+/** As in local mode: a browser with a policy needs files of its own. No port is left out. */
+const startBrowserNode = (parts: NodeParts) => startPlainNode(parts, { BROWSERPOOL_OWN_PORTS: "" });
 
 export const startCluster = async ({
   startNode = startBrowserNode,
