@@ -103,7 +103,7 @@ const agent = async (): Promise<number> => {
   const { readAgentConfig } = await import("./core/agent/agent-config.ts");
   const { runAgent } = await import("./cmd/agent.ts");
   const { createAgentLogs } = await import("./cmd/serve-browser.ts");
-  const { listenForStop } = await import("./cmd/program.ts");
+  const { listenForStop } = await import("./cmd/stop-signals.ts");
   const { environment, forgetVariable } = await import("./platform/base/environment.ts");
   const logs = createAgentLogs(environment.BROWSERPOOL_LOG_LEVEL ?? "info");
   const config = readAgentConfig(environment);

@@ -8,8 +8,8 @@ import { extensionPart } from "../features/extensions/agent/start-part.ts";
 import { networkPart } from "../features/network/agent/start-part.ts";
 import { profilePart } from "../features/profiles/agent/start-part.ts";
 import type { Logger } from "../platform/base/log.ts";
-import type { StopSignals } from "./program.ts";
 import { type AgentLogs, leaseOver, stopped } from "./serve-browser.ts";
+import type { StopSignals } from "./stop-signals.ts";
 
 // The features that add to each start of Chromium.
 

@@ -21,7 +21,7 @@ import { createSessionTelemetry } from "../features/telemetry/agent/session-tele
 import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts";
 import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
 import { createLogger, type Logger } from "../platform/base/log.ts";
-import type { StopSignals } from "./program.ts";
+import type { StopSignals } from "./stop-signals.ts";
 
 // How an agent ends when nothing has failed.
 

@@ -12,7 +12,7 @@ import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { ParentProxy } from "../../core/protocol/browser-setup.ts";
 import { trusting } from "../../platform/net/dial.ts";
-import { credentialsOf } from "./rules/parent-proxy.ts";
+import { credentialsOf } from "./rules/proxy-authorization.ts";
 
 /** What came back. `status`: of the site, or of the proxy when it refused; `body`: its beginning; "" from a proxy. */
 export type Answer = { from: "site" | "proxy"; status: number; body: string };

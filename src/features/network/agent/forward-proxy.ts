@@ -12,7 +12,7 @@ import { canonicalHost } from "../../../platform/addresses/network-filter.ts";
 import { hostPort } from "../../../platform/base/host-port.ts";
 import { readHttpHead } from "../../../platform/cdp/http-head.ts";
 import { splice } from "../../../platform/cdp/splice.ts";
-import { credentialsOf } from "../../proxies/rules/parent-proxy.ts";
+import { credentialsOf } from "../../proxies/rules/proxy-authorization.ts";
 import { createForwardRequest } from "./forward-request.ts";
 import { failureOf, refuseRequest, refuseTunnel } from "./refusals.ts";
 import { ParentFailed, type WayOut } from "./way-out.ts";

@@ -3,7 +3,7 @@ import { type Agent, request as httpRequest, type IncomingMessage, type ServerRe
 import type { ParentProxy } from "../../../core/protocol/browser-setup.ts";
 import type { Target } from "../../../platform/addresses/host-pattern.ts";
 import { canonicalHost, refusedByHeader } from "../../../platform/addresses/network-filter.ts";
-import { credentialsOf } from "../../proxies/rules/parent-proxy.ts";
+import { credentialsOf } from "../../proxies/rules/proxy-authorization.ts";
 import { createPools, type Pool } from "./connection-pools.ts";
 import { refuseRequest } from "./refusals.ts";
 import { ParentFailed, type WayOut } from "./way-out.ts";

@@ -38,9 +38,3 @@ export const parentProxyOf = (
   const { host, port } = gateway;
   return { ...common, host, port, ...login(usernameFor(spec, gateway, session), gateway) };
 };
-
-/** The `Proxy-Authorization` for a parent proxy; undefined when it wants none. */
-export const credentialsOf = ({ username, password }: ParentProxy): string | undefined =>
-  username === undefined && password === undefined
-    ? undefined
-    : `Basic ${Buffer.from(`${username ?? ""}:${password ?? ""}`).toString("base64")}`;
