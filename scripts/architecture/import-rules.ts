@@ -21,29 +21,6 @@ type Restriction = {
   why: string;
 };
 
-/** What the agent may load, beside its own program. */
-const agentLoads = [
-  "core/agent",
-  "core/model",
-  "core/protocol",
-  "features/*/agent",
-  "features/extensions/zip",
-  "features/profiles/archive",
-  "features/proxies/rules/proxy-authorization.ts",
-  "features/recordings/webm",
-  "features/sites/judge",
-  "features/sites/rules/target.ts",
-  "features/sites/visit",
-  "features/telemetry/telemetry-event.ts",
-  "platform/addresses",
-  "platform/base",
-  "platform/cdp",
-  "platform/kinds",
-  "platform/net",
-  "platform/process",
-  "platform/rules",
-];
-
 /** The program of the agent, which main.ts starts. */
 const agentPrograms = ["cmd/agent.ts", "cmd/serve-browser.ts", "cmd/stop-signals.ts", "cmd/wait-for-setup.ts"];
 
@@ -55,14 +32,29 @@ export const restrictions: readonly Restriction[] = [
     why: "what answers requests calls use cases",
   },
   {
-    files: ["core/agent/**", "features/*/agent/**"],
-    only: agentLoads,
-    types: true,
-    why: "what each browser's agent loads costs memory in each pod",
-  },
-  {
-    files: agentPrograms,
-    only: [...agentPrograms, ...agentLoads],
+    files: [...agentPrograms, "core/agent/**", "features/*/agent/**"],
+    only: [
+      ...agentPrograms,
+      "core/agent",
+      "core/model",
+      "core/protocol",
+      "features/*/agent",
+      "features/extensions/zip",
+      "features/profiles/archive",
+      "features/proxies/rules/proxy-authorization.ts",
+      "features/recordings/webm",
+      "features/sites/judge",
+      "features/sites/rules/target.ts",
+      "features/sites/visit",
+      "features/telemetry/telemetry-event.ts",
+      "platform/addresses",
+      "platform/base",
+      "platform/cdp",
+      "platform/kinds",
+      "platform/net",
+      "platform/process",
+      "platform/rules",
+    ],
     types: true,
     why: "what each browser's agent loads costs memory in each pod",
   },

@@ -30,7 +30,7 @@ import { loadScript, runScript } from "./script.ts";
 const keptSeconds = 24 * 60 * 60;
 const pendingSeconds = 30;
 
-/** Runs that may wait for Redis at a time, to end. Further ones leave their marks to expire. */
+/** Runs that may wait for Redis at a time, to end. Further ones try once, and then leave their marks to expire. */
 const mostEnding = 1000;
 
 /** How often a running request renews its mark, ms. */
@@ -115,7 +115,7 @@ export const createIdempotentAnswers = (redis: RedisConnection): IdempotentAnswe
   };
   const retries = createBackgroundRetries();
   const untilExpired = (work: () => Promise<void>): Promise<void> =>
-    retries.size() < mostEnding ? retries.add(work, { withinMs: pendingSeconds * 1000 }) : work();
+    retries.add(work, retries.size() < mostEnding ? { withinMs: pendingSeconds * 1000 } : { tries: 1 });
   const giveBack = (holders: readonly AnswerHolder[], bytes: number): Promise<unknown> =>
     Promise.all(holders.map((holder) => untilExpired(async () => void (await chargeOne(holder, -bytes)))));
   /**
