@@ -3,45 +3,46 @@
  * Installs what `npm start` and `npm test` need on a bare machine. Needs only Node 20 itself. When nothing is missing,
  * it prints nothing and ends at once. `usage` says what it installs and where.
  */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   cacheDir,
-  cachedProgramPath,
   chartPrograms,
   clusterPrograms,
   controlPlanePrograms,
-  isProgram,
   locatePrograms,
   receiverPrograms,
+  serverPrograms,
   storePrograms,
   testPrograms,
 } from "../src/local/locate-programs.mjs";
-import { installDebianPackages } from "./setup/debian-packages.mjs";
+import { installDebianPackages, requireInstallable } from "./setup/debian-packages.mjs";
 import { takeLock } from "./setup/lock.mjs";
 import { installPackages, nodeIsInstalled, packagesAreInstalled } from "./setup/packages.mjs";
-import { installPrograms } from "./setup/programs.mjs";
-import { createProgress } from "./setup/progress.mjs";
+import { buildSeconds, installPrograms } from "./setup/programs.mjs";
+import { createProgress, inWords } from "./setup/progress.mjs";
 import { installPython, locatePython } from "./setup/python-environments.mjs";
 import { createToolRunner } from "./setup/run-tool.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
+import { together } from "./setup/together.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only | --check | --tests | --robustness | --openapi | --cluster]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --kubectl | --check | --tests | --robustness | --openapi | --cluster]
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
   by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip, bwrap,
                                   ffmpeg
-  in the cache                    etcd, kube-apiserver, kubectl: downloaded, else built from Go modules
+  in the cache                    etcd, kube-apiserver: downloaded, else built from Go modules
 
   --packages-only   npm packages only
+  --kubectl         npm packages, and kubectl, which only people use: downloaded or built like the others
   --check           npm packages, and the chart's checkers: helm, helm-unittest, kubeconform, downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
-  --tests           also versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go;
+  --tests           also kubectl, and versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go;
                     and the public Python client, from PyPI, with Python by apt-get, where it is missing.
                     The set-up names what it can't install, and the tests skip what needs it
-  --robustness      also what the robustness tests use: faketime by apt-get; toxiproxy, linearizability built from Go.
+  --robustness      also what the robustness tests use: kubectl; faketime by apt-get; toxiproxy, linearizability built from Go.
                     The set-up names what it can't install, and the tests skip what needs it
   --openapi         also Schemathesis, from PyPI; and Python by apt-get, where it is missing.
                     The set-up says so when it can't install it
@@ -53,7 +54,11 @@ Environment:
   BROWSERPOOL_CACHE_DIR         the cache (default: browserpool in the user's cache folder)
   BROWSERPOOL_DOWNLOAD_MIRROR   URL to download from instead of the official ones; "off": always build
   BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM, BROWSERPOOL_CHROMIUM_HEADLESS   programs to use instead of those on PATH
+  BROWSERPOOL_WITHOUT           programs that apt-get installs, to go on without: "ffmpeg,Xvfb"
 `;
+
+/** @typedef {import("../src/local/locate-programs.mjs").CachedProgram} CachedProgram */
+/** @typedef {import("../src/local/locate-programs.mjs").SystemProgram} SystemProgram */
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const env = process.env;
@@ -72,59 +77,84 @@ const systemPrograms = /** @type {const} */ ([
   "ffmpeg",
 ]);
 
-const robustnessPrograms = /** @type {const} */ (["faketime"]);
-
 /**
- * What the set-up installs: `packages`, only npm packages; `check` and `cluster`, also the programs of the check or of
- * the cluster tests; `all`, what the product needs; `tests`, also its tests' programs; `robustness`, also the
- * robustness tests' programs; `openapi`, also what tries the API's document.
+ * What the set-up installs beside npm packages. `programs` and `system`: in the cache and by apt-get, without which it
+ * fails; `extra`, `extraSystem` and `python`: what checks and tests can do without.
+ * @typedef {object} Wanted
+ * @property {readonly CachedProgram[]} [programs]
+ * @property {readonly SystemProgram[]} [system]
+ * @property {readonly CachedProgram[]} [extra]
+ * @property {readonly SystemProgram[]} [extraSystem]
+ * @property {readonly import("./setup/python-environments.mjs").PythonEnvironment[]} [python]
  */
-/** @typedef {"packages" | "check" | "cluster" | "all" | "tests" | "robustness" | "openapi"} Scope */
 
-/**
- * The Python environments of a scope. @param {Scope} scope @returns
- * {import("./setup/python-environments.mjs").PythonEnvironment[]}
- */
-const pythonOf = (scope) => {
-  if (scope === "openapi") return ["schemathesis"];
-  return scope === "tests" ? ["python-client"] : [];
+/** By argument; "" is what `npm start` needs. @satisfies {{ [argument: string]: Wanted }} */
+const scopes = {
+  "": { programs: serverPrograms, system: systemPrograms },
+  "--packages-only": {},
+  "--kubectl": { programs: ["kubectl"] },
+  "--check": { extra: chartPrograms },
+  "--tests": {
+    ...{ programs: controlPlanePrograms, system: systemPrograms },
+    ...{ extra: [...storePrograms, ...receiverPrograms], python: ["python-client"] },
+  },
+  "--robustness": {
+    ...{ programs: controlPlanePrograms, system: systemPrograms },
+    ...{ extra: testPrograms, extraSystem: ["faketime"] },
+  },
+  "--openapi": { programs: serverPrograms, system: systemPrograms, python: ["schemathesis"] },
+  "--cluster": { programs: [...clusterPrograms, ...storePrograms] },
 };
 
-/** Returns what is missing, in the order of installation. @param {Scope} scope */
-const findMissing = (scope) => {
-  const npmPackages = !packagesAreInstalled(root) || !nodeIsInstalled(root);
-  const chart = scope === "check" ? chartPrograms.filter((name) => !isProgram(cachedProgramPath(name, env))) : [];
-  const programs = locatePrograms(env);
-  const cluster = scope === "cluster" ? [...clusterPrograms, ...storePrograms].filter((name) => !programs[name]) : [];
-  if (scope === "packages" || scope === "check" || scope === "cluster")
-    return { npmPackages, chart, cluster, system: [], controlPlane: [], clock: [], tests: [], store: [], python: [] };
-  const complete = controlPlanePrograms.every((name) => programs[name]);
-  const isTested = scope === "robustness";
+/** The programs that somebody wants to go on without. */
+const leftOut = (env.BROWSERPOOL_WITHOUT ?? "").split(",");
+
+/** What is missing of it. @param {Wanted} wanted */
+const findMissing = ({ programs = [], system = [], extra = [], extraSystem = [], python = [] }) => {
+  const found = locatePrograms(env);
   return {
-    npmPackages,
-    chart,
-    cluster,
-    system: systemPrograms.filter((name) => !programs[name]),
-    // All three must have one version, so a kubectl from elsewhere is used only when the other two need not be
-    // installed.
-    controlPlane: complete ? [] : controlPlanePrograms.filter((name) => !isProgram(cachedProgramPath(name, env))),
-    clock: isTested ? robustnessPrograms.filter((name) => !programs[name]) : [],
-    tests: isTested ? testPrograms.filter((name) => !programs[name]) : [],
-    store: scope === "tests" ? [...storePrograms, ...receiverPrograms].filter((name) => !programs[name]) : [],
-    python: pythonOf(scope).filter((name) => !locatePython(name, root, env)),
+    npmPackages: !packagesAreInstalled(root) || !nodeIsInstalled(root),
+    programs: programs.filter((name) => !found[name]),
+    system: system.filter((name) => !found[name] && (name === "redis-server" || !leftOut.includes(name))),
+    extra: extra.filter((name) => !found[name]),
+    extraSystem: extraSystem.filter((name) => !found[name]),
+    python: python.filter((name) => !locatePython(name, root, env)),
   };
 };
 
 /** @typedef {ReturnType<typeof findMissing>} Missing */
 
-/** The programs without which nothing works. @param {Missing} missing */
-const neededOf = ({ system, controlPlane, cluster }) => [...system, ...controlPlane, ...cluster];
-
 /** @param {Missing} missing */
-const isNothing = (missing) =>
-  !missing.npmPackages &&
-  [...neededOf(missing), ...missing.chart, ...missing.clock, ...missing.tests, ...missing.store, ...missing.python]
-    .length === 0;
+const isNothing = ({ npmPackages, ...lists }) =>
+  !npmPackages && Object.values(lists).every((names) => names.length === 0);
+
+/** An empty log of the tools that run in a lane. @param {string} lane */
+const newLog = (lane) => {
+  const file = join(cacheDir(env), `setup-${lane}.log`);
+  mkdirSync(cacheDir(env), { recursive: true });
+  writeFileSync(file, "", { mode: 0o600 });
+  return file;
+};
+
+/**
+ * What is told at the beginning: what will be got, from where, and how long that takes.
+ * @param {Missing} missing
+ */
+const planOf = ({ npmPackages, system, extraSystem, programs, extra, python }) => {
+  const cached = [...programs, ...extra];
+  const build = buildSeconds(cached);
+  const rows = [
+    { what: npmPackages ? ["npm packages, Node 24 among them"] : [], from: "from npm", seconds: 30 },
+    { what: [...system, ...extraSystem], from: "by apt-get", seconds: 30 },
+    { what: cached, from: `downloaded, else built from Go modules in ${inWords(build)}`, seconds: build },
+    { what: python, from: "from PyPI", seconds: 30 },
+  ].filter(({ what }) => what.length > 0);
+  const longest = Math.max(...rows.map(({ seconds }) => seconds));
+  return [
+    `gets what is missing, beside each other, in at most ${inWords(longest)} or so; an interrupted set-up goes on where it was`,
+    ...rows.map(({ what, from }) => `  ${what.join(", ")}: ${from}`),
+  ];
+};
 
 /**
  * Installs programs that the check and the tests can do without. Prints a line when that fails.
@@ -143,45 +173,58 @@ const tryToInstall = async (names, work, { progress, signal }) => {
 };
 
 /**
- * Installs what is missing. Only one set-up at a time does so on a machine.
- * @param {Scope} scope
+ * Installs what is missing, what comes from different places at the same time. Only one set-up at a time does so on a
+ * machine.
+ * @param {Wanted} wanted
  * @param {AbortSignal} signal
- * @param {string} logFile
  */
-const install = async (scope, signal, logFile) => {
+const install = async (wanted, signal) => {
   const progress = createProgress(process.stderr);
+  requireInstallable(findMissing(wanted).system, env);
   const unlock = await takeLock(join(cacheDir(env), "setup.lock"), {
     signal,
     onWait: (pid) => progress.say(`another set-up (process ${pid}) is running; waiting for it`),
   });
+  /** What a lane works with; its tools have a log of their own. @param {string} lane @param {AbortSignal} stop */
+  const depsOf = (lane, stop) => ({
+    ...{ root, env, progress, signal: stop },
+    run: createToolRunner({ logFile: newLog(lane), signal: stop }),
+  });
   try {
-    const missing = findMissing(scope); // check again: the other set-up may have installed it all
-    writeFileSync(logFile, "", { mode: 0o600 });
-    const deps = { root, env, run: createToolRunner({ logFile, signal }), progress, signal };
-    if (missing.npmPackages) await installPackages(deps);
-    if (missing.system.length > 0) await installDebianPackages(missing.system, deps);
-    if (missing.controlPlane.length > 0) await installPrograms(missing.controlPlane, deps);
-    if (missing.cluster.length > 0) await installPrograms(missing.cluster, deps);
-    await tryToInstall(missing.chart, () => installPrograms(missing.chart, deps), deps);
-    await tryToInstall(missing.clock, () => installDebianPackages(missing.clock, deps), deps);
-    await tryToInstall(missing.tests, () => installPrograms(missing.tests, deps), deps);
-    await tryToInstall(missing.store, () => installPrograms(missing.store, deps), deps);
-    for (const name of missing.python) await tryToInstall([name], () => installPython(name, deps), deps);
-    const left = neededOf(findMissing(scope));
+    const missing = findMissing(wanted); // check again: the other set-up may have installed it all
+    for (const line of planOf(missing)) progress.say(line);
+    await together(signal, [
+      async (stop) => {
+        if (missing.npmPackages) await installPackages(depsOf("npm", stop));
+      },
+      async (stop) => {
+        const deps = depsOf("system", stop);
+        if (missing.system.length > 0) await installDebianPackages(missing.system, deps);
+        await tryToInstall(missing.extraSystem, () => installDebianPackages(missing.extraSystem, deps), deps);
+        for (const name of missing.python) await tryToInstall([name], () => installPython(name, deps), deps);
+      },
+      async (stop) => {
+        const deps = depsOf("programs", stop);
+        if (missing.programs.length > 0) await installPrograms(missing.programs, deps);
+        await tryToInstall(missing.extra, () => installPrograms(missing.extra, deps), deps);
+      },
+    ]);
+    const { system, programs } = findMissing(wanted);
+    const left = [...system, ...programs];
     if (left.length > 0)
       throw new SetupError(`${left.join(", ")} still missing after the installation`, {
-        wayOut: `See the log ${logFile}; the programs must be in a folder of PATH.`,
+        wayOut: `See the logs in ${cacheDir(env)}; the programs must be in a folder of PATH.`,
       });
   } finally {
     unlock();
   }
 };
 
-/** @param {unknown} error @param {string} logFile */
-const explain = (error, logFile) => {
+/** @param {unknown} error */
+const explain = (error) => {
   if (!(error instanceof SetupError)) return `setup: failed: ${error instanceof Error ? error.stack : error}\n`;
-  const shown =
-    error.logTail.length > 0 ? [...error.logTail.map((line) => `  | ${line}`), `setup: whole log: ${logFile}`] : [];
+  const { logTail, logFile } = error;
+  const shown = logTail.length > 0 ? [...logTail.map((line) => `  | ${line}`), `setup: whole log: ${logFile}`] : [];
   return [
     `setup: failed: ${error.message}`,
     ...shown,
@@ -193,10 +236,9 @@ const explain = (error, logFile) => {
 /** Exit codes of a process that a signal ended, as shells report them. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-/** @param {Scope} scope @returns {Promise<number>} the exit code */
-const setUp = async (scope) => {
-  if (isNothing(findMissing(scope))) return 0;
-  const logFile = join(cacheDir(env), "setup.log");
+/** @param {Wanted} wanted @returns {Promise<number>} the exit code */
+const setUp = async (wanted) => {
+  if (isNothing(findMissing(wanted))) return 0;
   const stop = new AbortController();
   let code = 1;
   for (const [name, exitCode] of Object.entries(exitCodes))
@@ -205,35 +247,23 @@ const setUp = async (scope) => {
       stop.abort(new Error(`stopped by ${name}`));
     });
   try {
-    await install(scope, stop.signal, logFile);
+    await install(wanted, stop.signal);
     return 0;
   } catch (error) {
-    process.stderr.write(
-      stop.signal.aborted ? "setup: stopped; the next run goes on from here\n" : explain(error, logFile),
-    );
-    return code;
+    process.stderr.write(stop.signal.aborted ? "setup: stopped; the next run goes on from here\n" : explain(error));
+    return !stop.signal.aborted && error instanceof SetupError ? error.exitCode : code;
   }
-};
-
-/** @type {{ [argument: string]: Scope }} */
-const scopes = {
-  "--packages-only": "packages",
-  "--check": "check",
-  "--tests": "tests",
-  "--robustness": "robustness",
-  "--openapi": "openapi",
-  "--cluster": "cluster",
 };
 
 /** @param {readonly string[]} args @returns {Promise<number>} the exit code */
 const main = async (args) => {
-  const unknown = args.find((arg, place) => arg !== "--help" && (!scopes[arg] || place > 0));
+  const wanted = new Map(Object.entries(scopes)).get(args[0] ?? "");
   const tooOld = Number.parseInt(process.versions.node, 10) < oldestNodeMajor;
-  if (unknown) process.stderr.write(`setup: unknown argument ${unknown}\n${usage}`);
-  else if (args.includes("--help")) process.stdout.write(usage);
+  if (args.includes("--help")) process.stdout.write(usage);
+  else if (!wanted || args.length > 1) process.stderr.write(`setup: unknown argument ${args.at(-1)}\n${usage}`);
   else if (tooOld) process.stderr.write(`setup: this is Node ${process.versions.node}; install Node 20 or newer\n`);
-  else return await setUp(scopes[args[0] ?? ""] ?? "all");
-  return unknown || tooOld ? 1 : 0;
+  else return await setUp(wanted);
+  return args.includes("--help") ? 0 : 1;
 };
 
 process.exit(await main(process.argv.slice(2)));

@@ -2,7 +2,7 @@
  * Makes generated/kubernetes-schemas.json from the OpenAPI document of a Kubernetes release. Run it by hand, when that
  * release changes:
  *
- *   node scripts/chart/gen-kubernetes-schemas.ts "$(cd tools/kubernetes && go list -m -f '{{.Dir}}' k8s.io/kubernetes)"
+ *   node scripts/chart/gen-kubernetes-schemas.ts "$(cd tools/control-plane && go list -m -f '{{.Dir}}' k8s.io/kubernetes)"
  *
  * The Go module of Kubernetes holds that document, so neither this script nor the check needs the internet.
  */

@@ -1,22 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { findOnPath } from "../../src/local/locate-programs.mjs";
 import { SetupError } from "./setup-error.mjs";
-
-/** The Debian package of each program. @type {{ [program: string]: string }} */
-const packageOf = {
-  "redis-server": "redis-server",
-  chromium: "chromium",
-  "chromium-headless-shell": "chromium-headless-shell",
-  Xvfb: "xvfb",
-  socat: "socat",
-  ip: "iproute2",
-  bwrap: "bubblewrap",
-  ffmpeg: "ffmpeg",
-  faketime: "faketime",
-  go: "golang-go",
-  // With python3 itself, and with ensurepip, which Debian takes out of that.
-  python3: "python3-venv",
-};
+import { installLine, packagesOf } from "./systems.mjs";
 
 /**
  * Debian's tools run this file before they start a service. Most machines don't have it; a container's own one stays as
@@ -56,47 +41,62 @@ const withoutNewServices = async (policyFile, work) => {
   }
 };
 
-/** @param {readonly string[]} packages */
-const commands = (packages) => `apt-get update && apt-get install -y --no-install-recommends ${packages.join(" ")}`;
-
 /**
  * Whether this process can install Debian packages.
  * @param {import("../../src/local/locate-programs.mjs").Environment} env
  */
 export const canInstallDebianPackages = (env) => process.getuid?.() === 0 && findOnPath("apt-get", env) !== undefined;
 
-/**
- * Throws when this process can't install the packages of `programs`. The error has the commands for a user who can.
- * @param {readonly string[]} programs
- * @param {import("../../src/local/locate-programs.mjs").Environment} env
- */
-const requireApt = (programs, env) => {
-  const packages = programs.map((program) => packageOf[program] ?? program);
-  const aptGet = findOnPath("apt-get", env);
-  if (aptGet && canInstallDebianPackages(env)) return { aptGet, packages };
-  const missing = `${programs.join(", ")} ${programs.length > 1 ? "are" : "is"} missing`;
-  if (aptGet)
-    throw new SetupError(`${missing}, and only root can install packages`, {
-      wayOut: `Run this as root: ${commands(packages)}\nThen run again.`,
-    });
-  throw new SetupError(`${missing}, and there is no apt-get`, {
-    wayOut:
-      `Install what is missing so that it is on PATH (Debian's packages: ${packages.join(" ")}), or set\n` +
-      "BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM and BROWSERPOOL_CHROMIUM_HEADLESS to the programs. Then run again.",
-  });
+/** The text of the system's os-release; "" where there is none. */
+const osRelease = () => {
+  try {
+    return readFileSync("/etc/os-release", "utf8");
+  } catch {
+    return "";
+  }
 };
 
 /**
- * Installs the Debian packages of `programs` (keys of `packageOf`) without recommended packages.
+ * Throws when these programs are missing and this process can't install them. The error has the line with which
+ * somebody can, on this system.
+ * @param {readonly string[]} programs
+ * @param {import("../../src/local/locate-programs.mjs").Environment} env
+ */
+export const requireInstallable = (programs, env) => {
+  if (programs.length === 0 || canInstallDebianPackages(env)) return;
+  const line = installLine({ platform: process.platform, osRelease: osRelease() }, programs);
+  throw new SetupError(`${programs.join(", ")} ${programs.length > 1 ? "are" : "is"} missing`, {
+    exitCode: 2,
+    wayOut: [
+      line ? `Install what is missing, then run again:\n  ${line}` : "Install what is missing so that it is on PATH.",
+      "Or name programs that you have by BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM and BROWSERPOOL_CHROMIUM_HEADLESS.",
+    ].join("\n"),
+  });
+};
+
+/** The installation that runs, or the last one: apt-get works for one caller at a time. @type {Promise<unknown>} */
+let running = Promise.resolve();
+
+/** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+const oneAtATime = (work) => {
+  const mine = running.then(work, work);
+  running = mine;
+  return mine;
+};
+
+/**
+ * Installs the Debian packages of these programs without recommended ones. Throws when this process can't.
  * @param {readonly string[]} programs
  * @param {{ env: import("../../src/local/locate-programs.mjs").Environment, run: import("./run-tool.mjs").RunTool,
  *   progress: import("./progress.mjs").Progress, policyFile?: string }} deps `policyFile` replaces the system's for a test
  */
 export const installDebianPackages = async (programs, { env, run, progress, policyFile = systemPolicyFile }) => {
-  const { aptGet, packages } = requireApt(programs, env);
+  requireInstallable(programs, env);
+  const aptGet = findOnPath("apt-get", env) ?? "apt-get";
+  const packages = packagesOf("apt", programs);
   // Without NEEDRESTART_SUSPEND, needrestart would restart other services after the installation.
   const aptEnv = { ...env, DEBIAN_FRONTEND: "noninteractive", NEEDRESTART_SUSPEND: "1", LC_ALL: "C.UTF-8" };
-  const wayOut = `See what this says, then run again: ${commands(packages)}`;
+  const wayOut = `See what this says, then run again: ${installLine({ platform: "linux", osRelease: "ID=debian" }, programs)}`;
   /** @param {string} command @param {string[]} args */
   const call = (command, args) => run({ command, args, env: aptEnv, wayOut });
   const patient = ["-o", "DPkg::Lock::Timeout=120"];
@@ -106,7 +106,7 @@ export const installDebianPackages = async (programs, { env, run, progress, poli
     await call("dpkg", ["--configure", "-a"]);
     await call(aptGet, [...patient, "update"]);
   };
-  await progress.step({ title: `installing ${packages.join(", ")}`, expected: "about a minute" }, () =>
-    withoutNewServices(policyFile, () => install().catch(() => repair().then(install))),
+  await progress.step({ title: `installing ${packages.join(", ")}` }, () =>
+    oneAtATime(() => withoutNewServices(policyFile, () => install().catch(() => repair().then(install)))),
   );
 };

@@ -79,7 +79,7 @@ export const installPackages = async ({ root, env, run, progress }) => {
   /** @param {string[]} args */
   const call = (args) => run({ command: npm, args, cwd: root, env: npmEnv, wayOut });
   if (!packagesAreInstalled(root))
-    await progress.step({ title: "installing npm packages", expected: "about a minute" }, () =>
+    await progress.step({ title: "installing npm packages" }, () =>
       call(["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund"]),
     );
   // A user's settings can make npm skip all install scripts, also this one.

@@ -77,7 +77,7 @@ export const installPython = async (name, deps) => {
   mkdirSync(dirname(folder), { recursive: true });
   const wayOut = "Python 3.10 or newer with venv and pip is needed, and PyPI must be reachable. Then run again.";
   const title = `installing ${pythonEnvironments[name].title} from PyPI`;
-  await progress.step({ title, expected: "half a minute" }, async () => {
+  await progress.step({ title }, async () => {
     await run({ command: python, args: ["-m", "venv", folder], env, wayOut });
     const args = ["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"];
     await run({

@@ -91,7 +91,12 @@ export const createToolRunner = ({ logFile, signal }) => {
     signal.throwIfAborted();
     if (ended.code === 0) return stdout;
     const logTail = all.trimEnd().split("\n").slice(-shownLines).filter(Boolean);
-    throw new SetupError(`${command} ${args[0] ?? ""}: ${ended.outcome}`, { wayOut, logTail, cause: ended.cause });
+    throw new SetupError(`${command} ${args[0] ?? ""}: ${ended.outcome}`, {
+      wayOut,
+      logTail,
+      logFile,
+      cause: ended.cause,
+    });
   };
   return run;
 };

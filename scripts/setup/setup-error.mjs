@@ -5,12 +5,15 @@ export class SetupError extends Error {
 
   /**
    * @param {string} message what failed, one line
-   * @param {{ wayOut: string, logTail?: string[], cause?: unknown }} details `wayOut`: what to do, one or more lines;
-   *   `logTail`: the last lines that the failed tool printed
+   * @param {{ wayOut: string, logTail?: string[], logFile?: string, exitCode?: number, cause?: unknown }} details
+   *   `wayOut`: what to do, one or more lines; `logTail`: the last lines that the failed tool printed, `logFile`: where
+   *   all are; `exitCode`: of the set-up, by default 1; 2: nothing was begun
    */
-  constructor(message, { wayOut, logTail = [], cause }) {
+  constructor(message, { wayOut, logTail = [], logFile, exitCode = 1, cause }) {
     super(message, { cause });
     this.wayOut = wayOut;
     this.logTail = logTail;
+    this.logFile = logFile;
+    this.exitCode = exitCode;
   }
 }

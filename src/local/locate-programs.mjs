@@ -6,9 +6,15 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { chromiumNames, chromiumPlaces, pathsOf } from "./chromium-places.mjs";
 
-/** Versions that the set-up installs; `tools/*\/go.mod` have the same ones (a test compares them). */
-export const pinnedVersions = Object.freeze({ etcd: "v3.6.5", "kube-apiserver": "v1.34.2", kubectl: "v1.34.2" });
+/** Versions that the set-up installs; the go.mod files of `tools` have the same ones (a test compares them). */
+export const pinnedVersions = Object.freeze({ etcd: "v3.7.3", "kube-apiserver": "v1.37.2", kubectl: "v1.37.2" });
+
+/** Of what has no download: etcd and kube-apiserver in one program (tools/control-plane). */
+export const builtVersions = Object.freeze({
+  "control-plane": `${pinnedVersions.etcd}-${pinnedVersions["kube-apiserver"]}`,
+});
 
 /**
  * Programs of the robustness tests only, built from Go modules like those of the control plane. The version of this
@@ -35,6 +41,7 @@ export const clusterProgramVersions = Object.freeze({ kind: "v0.33.0" });
 
 const cachedVersions = {
   ...pinnedVersions,
+  ...builtVersions,
   ...testProgramVersions,
   ...storeProgramVersions,
   ...receiverProgramVersions,
@@ -70,6 +77,9 @@ export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.free
 export const clusterPrograms = /** @type {const} */ (["kubectl", "helm", "kind"]);
 
 /** What local mode runs as the control plane. */
+export const serverPrograms = /** @type {const} */ (["etcd", "kube-apiserver"]);
+
+/** The control plane, and what people call it with. */
 export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} */ (
   Object.freeze(Object.keys(pinnedVersions))
 );
@@ -78,7 +88,7 @@ export const controlPlanePrograms = /** @type {readonly ControlPlaneProgram[]} *
  * Oldest minor version of kubectl `1.x` that is used from PATH: kubectl may be two minor versions away from the API
  * server.
  */
-const oldestKubectlMinor = 32;
+const oldestKubectlMinor = 35;
 
 /** How long a kubectl on PATH may take to print its version, ms; a wrapper script that hangs must not block a start. */
 const kubectlAnswerMs = 5_000;
@@ -180,11 +190,32 @@ const locateSystemProgram = (name, env, override) => {
   return findOnPath(name, env);
 };
 
+/** @param {"browser" | "shell"} kind @param {Environment} env */
+const chromiumBesidePath = (kind, env) =>
+  chromiumPlaces({ platform: process.platform, home: env.HOME || homedir() }, kind)
+    .flatMap(pathsOf)
+    .find(isProgram);
+
+/**
+ * A whole browser, and the program of headless pools, which is the same one where there is no chrome-headless-shell.
+ * @param {Environment} env
+ */
+const locateChromium = (env) => {
+  const chromium =
+    locateSystemProgram("chromium", env, "BROWSERPOOL_CHROMIUM") ??
+    (env.BROWSERPOOL_CHROMIUM
+      ? undefined
+      : (chromiumNames.map((name) => findOnPath(name, env)).find(Boolean) ?? chromiumBesidePath("browser", env)));
+  const shell = locateSystemProgram("chromium-headless-shell", env, "BROWSERPOOL_CHROMIUM_HEADLESS");
+  if (shell || env.BROWSERPOOL_CHROMIUM_HEADLESS) return { chromium, "chromium-headless-shell": shell };
+  return { chromium, "chromium-headless-shell": chromiumBesidePath("shell", env) ?? chromium };
+};
+
 /**
  * Absolute path of every program; undefined when it is missing. Reads the disk on each call.
- * Control plane: `KUBEBUILDER_ASSETS`, the cache, and only for kubectl PATH (1.32 or newer). Programs of tests and checks: the
+ * Control plane: `KUBEBUILDER_ASSETS`, the cache, and only for kubectl PATH (1.35 or newer). Programs of tests and checks: the
  * cache. The others: `BROWSERPOOL_REDIS_SERVER`,
- * `BROWSERPOOL_CHROMIUM`, `BROWSERPOOL_CHROMIUM_HEADLESS`, then PATH.
+ * `BROWSERPOOL_CHROMIUM`, `BROWSERPOOL_CHROMIUM_HEADLESS`, then PATH; Chromium also where others install it.
  * @param {Environment} [env]
  * @returns {Programs}
  */
@@ -193,8 +224,7 @@ export const locatePrograms = (env = process.env) => ({
   "kube-apiserver": locateControlPlaneProgram("kube-apiserver", env),
   kubectl: locateControlPlaneProgram("kubectl", env),
   "redis-server": locateSystemProgram("redis-server", env, "BROWSERPOOL_REDIS_SERVER"),
-  chromium: locateSystemProgram("chromium", env, "BROWSERPOOL_CHROMIUM"),
-  "chromium-headless-shell": locateSystemProgram("chromium-headless-shell", env, "BROWSERPOOL_CHROMIUM_HEADLESS"),
+  ...locateChromium(env),
   Xvfb: locateSystemProgram("Xvfb", env),
   socat: locateSystemProgram("socat", env),
   ip: locateSystemProgram("ip", env),

@@ -33,7 +33,12 @@ beforeEach(() => {
   sandbox = createSandbox();
   clone = join(sandbox.folder, "clone");
   mkdirSync(clone);
-  for (const path of ["scripts/setup.mjs", "scripts/setup", "src/local/locate-programs.mjs"])
+  for (const path of [
+    "scripts/setup.mjs",
+    "scripts/setup",
+    "src/local/locate-programs.mjs",
+    "src/local/chromium-places.mjs",
+  ])
     cpSync(join(repository, path), join(clone, path), { recursive: true });
   writeFileSync(join(clone, "package-lock.json"), lockOf("5.0.0"));
 });

@@ -8,7 +8,6 @@ import {
   chartProgramVersions,
   clusterPrograms,
   clusterProgramVersions,
-  controlPlanePrograms,
   pinnedVersions,
   receiverProgramVersions,
   storePrograms,
@@ -26,7 +25,10 @@ beforeEach(() => {
 afterEach(() => sandbox.remove());
 
 const cached = (): string[] => readdirSync(join(sandbox.cache, "bin")).sort();
-const whole = controlPlanePrograms.map((name) => `${name}-${pinnedVersions[name]}`).sort();
+const servers = (["control-plane", "etcd", "kube-apiserver"] as const).map((name) =>
+  basename(cachedProgramPath(name, {})),
+);
+const whole = [...servers, `kubectl-${pinnedVersions.kubectl}`].sort();
 const built = (): (string | undefined)[] =>
   sandbox
     .lines("calls")
@@ -42,13 +44,20 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe("building the control plane", () => {
-  test("puts all programs in the cache, checked against go.sum, and prints nothing the next time", async () => {
+  test("puts one program for both servers in the cache, checked against go.sum, and prints nothing the next time", async () => {
     fakeGo(sandbox);
     expect((await sandbox.setUp()).code).toBe(0);
-    expect(cached()).toEqual(whole);
-    expect(built()).toEqual(["v3", "kube-apiserver", "kubectl"]);
+    expect(cached()).toEqual(servers);
+    expect(built()).toEqual(["control-plane"]);
     expect(sandbox.lines("calls").every((line) => line.endsWith(" -mod=readonly"))).toBe(true);
     expect(await sandbox.setUp()).toEqual({ code: 0, output: "" });
+  });
+
+  test("gets kubectl only when it is asked for", async () => {
+    fakeGo(sandbox);
+    expect((await sandbox.setUp(["--kubectl"])).code).toBe(0);
+    expect(cached()).toEqual([`kubectl-${pinnedVersions.kubectl}`]);
+    expect(await sandbox.setUp(["--kubectl"])).toEqual({ code: 0, output: "" });
   });
 
   test("adds the robustness tests' programs only for them", async () => {
@@ -93,20 +102,22 @@ describe("building the control plane", () => {
 
   test("a failed build shows the tool's last lines, the log and what to do; the next run continues from there", async () => {
     fakeGo(sandbox);
-    touch("fail-kube-apiserver");
-    const { code, output } = await sandbox.setUp();
+    fakePython(sandbox);
+    touch("fail-kubectl");
+    const { code, output } = await sandbox.setUp(["--tests"]);
     expect(code).toBe(1);
-    expect(output).toContain("| kube-apiserver.go:1: does not compile");
-    expect(output).toContain(join(sandbox.cache, "setup.log"));
+    expect(output).toContain("| kubectl.go:1: does not compile");
+    const log = join(sandbox.cache, "setup-programs.log");
+    expect(output).toContain(log);
     expect(output).toContain("run again");
-    expect(readFileSync(join(sandbox.cache, "setup.log"), "utf8")).toContain("does not compile");
-    expect(cached()).toEqual([`etcd-${pinnedVersions.etcd}`]);
+    expect(readFileSync(log, "utf8")).toContain("does not compile");
+    expect(cached()).toEqual(servers);
 
-    rmSync(join(sandbox.folder, "fail-kube-apiserver"));
+    rmSync(join(sandbox.folder, "fail-kubectl"));
     rmSync(join(sandbox.folder, "calls"));
-    expect((await sandbox.setUp()).code).toBe(0);
-    expect(built()).toEqual(["kube-apiserver", "kubectl"]);
-    expect(cached()).toEqual(whole);
+    expect((await sandbox.setUp(["--tests"])).code).toBe(0);
+    expect(built()).toEqual(["kubectl", "versitygw", "otelcol"]);
+    expect(cached()).toEqual(expect.arrayContaining(whole));
   });
 
   test("a Go that is too old fetches the pinned one as a module, which then builds", async () => {
@@ -121,7 +132,7 @@ describe("building the control plane", () => {
 
     expect((await sandbox.setUp()).code).toBe(0);
     const builders = sandbox.lines("calls").filter((line) => line.includes(" build "));
-    expect(builders.map((line) => line.split(" ")[0])).toEqual([newer, newer, newer]);
+    expect(builders.map((line) => line.split(" ")[0])).toEqual([newer]);
     expect(readFileSync(join(toolchain, "src", "go.mod"), "utf8")).toBe("module std\n");
   });
 
@@ -149,7 +160,7 @@ describe("two set-ups at once", () => {
     await eventually(() => second.stderr().includes(`another set-up (process ${first.child.pid})`));
     rmSync(join(sandbox.folder, "hold"));
     expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
-    expect(built()).toEqual(["v3", "kube-apiserver", "kubectl"]);
+    expect(built()).toEqual(["control-plane"]);
   });
 
   test("the lock of a killed set-up delays no other set-up", async () => {
@@ -164,14 +175,12 @@ describe("two set-ups at once", () => {
     const { code, output } = await sandbox.setUp();
     expect(code).toBe(0);
     expect(output).not.toContain("another set-up");
-    expect(cached()).toEqual(whole);
+    expect(cached()).toEqual(servers);
   });
 });
 
 describe("the pinned modules", () => {
   const modules = {
-    etcd: "go.etcd.io/etcd/server/v3",
-    kubernetes: "k8s.io/kubernetes",
     toxiproxy: "github.com/Shopify/toxiproxy/v2",
     versitygw: "github.com/versity/versitygw",
     otelcol: "go.opentelemetry.io/collector/receiver/otlpreceiver",
@@ -186,8 +195,6 @@ describe("the pinned modules", () => {
     ...receiverProgramVersions,
     ...chartProgramVersions,
     ...clusterProgramVersions,
-    etcd: pinnedVersions.etcd,
-    kubernetes: pinnedVersions.kubectl,
   };
 
   test.each(Object.keys(modules) as (keyof typeof modules)[])(
@@ -198,6 +205,15 @@ describe("the pinned modules", () => {
       expect(text("go.sum")).toContain(`${modules[folder]} ${versions[folder]} h1:`);
     },
   );
+
+  test.each([
+    ["go.etcd.io/etcd/server/v3", pinnedVersions.etcd],
+    ["k8s.io/kubernetes", pinnedVersions.kubectl],
+  ])("tools/control-plane asks for the pinned version of %s and has its checksum", (module, version) => {
+    const text = (file: string) => readFileSync(join(repository, "tools/control-plane", file), "utf8");
+    expect(text("go.mod")).toContain(`${module} ${version}\n`);
+    expect(text("go.sum")).toContain(`${module} ${version} h1:`);
+  });
 
   test("the pinned version of a program of this repository is a digest of its sources", () => {
     const digest = createHash("sha256");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createProgress } from "../../scripts/setup/progress.mjs";
+import { createProgress, inWords } from "../../scripts/setup/progress.mjs";
 
 /** Collects the output; `until` resolves as soon as it contains `text`. */
 const recorder = (isTTY: boolean) => {
@@ -20,9 +20,9 @@ test("without a terminal it prints plain lines: what begins, that it still runs,
   const { output, until, text } = recorder(false);
   const progress = createProgress(output, { reminderEveryMs: 5 });
   const work = () => until("still building etcd").then(() => "made");
-  expect(await progress.step({ title: "building etcd", expected: "about a minute" }, work)).toBe("made");
+  expect(await progress.step({ title: "building etcd" }, work)).toBe("made");
   expect(text()).toMatch(
-    /^setup: building etcd \(takes about a minute\) …\n(setup: still building etcd, \d+ s\n)+setup: done in \d+ s\n$/,
+    /^setup: building etcd …\n(setup: still building etcd, \d+ s\n)+setup: building etcd: done in \d+ s\n$/,
   );
 });
 
@@ -35,6 +35,22 @@ test("on a terminal it redraws one line, never wider than the terminal", async (
   expect(pictures.every((picture) => picture.length < 60)).toBe(true);
   expect(text().match(/\n/g)).toHaveLength(1);
 });
+
+test.each([true, false])("steps that run beside each other are shown together (terminal: %s)", async (isTTY) => {
+  const { output, until, text } = recorder(isTTY);
+  const progress = createProgress(output, { reminderEveryMs: 5 });
+  const both = until("a, 0 s · b, 0 s");
+  await Promise.all([progress.step({ title: "a" }, () => both), progress.step({ title: "b" }, () => both)]);
+  expect(text()).toContain("a: done in 0 s\n");
+  expect(text()).toContain("b: done in 0 s\n");
+});
+
+test.each([
+  [0, "0 s"],
+  [40, "40 s"],
+  [60, "1 min"],
+  [195, "3 min 15 s"],
+])("%i s are %s", (seconds, words) => expect(inWords(seconds)).toBe(words));
 
 test("a step that fails is shown as stopped, and its error is passed on", async () => {
   const { output, text } = recorder(false);

@@ -113,6 +113,7 @@ export const fakeGo = (sandbox: Sandbox, version = "go1.26.8", path = join(sandb
     `if [ "$1 $2" = "env GOVERSION" ]; then echo ${version}; exit; fi
 for last; do :; done
 name=\${last##*/}
+if [ "$name" = . ]; then name=\${PWD##*/}; fi
 echo "$0 $1 $name $GOFLAGS" >>"$SANDBOX/calls"
 if [ "$1" = mod ]; then cat "$SANDBOX/download.json"; exit; fi
 while [ -e "$SANDBOX/hold" ]; do sleep 0.1 & echo $! >"$SANDBOX/grandchild"; wait; done

@@ -136,6 +136,9 @@ type StartOptions = {
   onSpawn?: (() => void) | undefined;
 };
 
+/** Not every system has chrome-headless-shell beside the browser. */
+const hasShell = ({ chromium, chromiumHeadless }: AgentConfig["programs"]): boolean => chromium !== chromiumHeadless;
+
 /**
  * Starts Chromium as configured, in a new folder below `dataDir`. `received`: what the operator has sent for it.
  * `prepare`: what features add. `onLine`: takes the lines of its log. `onSpawn`: called when its process runs, long
@@ -165,7 +168,7 @@ export const startChromium = async (
   if (screen) parts.defer(() => killed ?? screen.process.end(screenGraceMs));
 
   // The shell is another program than the browser of people, and pages can tell.
-  const shell = headless && !stealth && !made.needsFullBrowser;
+  const shell = hasShell(config.programs) && headless && !stealth && !made.needsFullBrowser;
   const excess = temp.length - longestTempDir;
   if (!shell && excess > 0)
     throw new Error(`${temp} is ${excess} characters too long for Chromium's sockets: set TMPDIR to a shorter path`);

@@ -1,6 +1,0 @@
-//go:build programs
-
-// Package programs keeps the program that scripts/setup.mjs builds in go.mod; it is never compiled itself.
-package programs
-
-import _ "go.etcd.io/etcd/server/v3"
