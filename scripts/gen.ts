@@ -1,6 +1,7 @@
 /** Writes every generated file; with `--check`, compares instead and fails on any difference. */
 import { generateAudit } from "./gen-audit.ts";
 import { generateChartKinds } from "./gen-chart-kinds.ts";
+import { generateCli } from "./gen-cli.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
 import { generateJudging } from "./gen-judging.ts";
@@ -23,6 +24,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "tables of permissions": generatePermissions,
   "tables of the audit stream": generateAudit,
   "tables of the judge": generateJudging,
+  "page of commands": generateCli,
   "table of telemetry events": generateTelemetry,
   "table of settings": generateConfigTable,
   "table of pools' and browsers' settings": generateSettings,

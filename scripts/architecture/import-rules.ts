@@ -70,6 +70,11 @@ export const restrictions: readonly Restriction[] = [
     why: "a lease, a message and a rule know no API server",
   },
   {
+    files: ["cli/**"],
+    only: ["cli", "cmd", "local", "core/config", "platform/base"],
+    why: "commands use a service by its HTTP API, as everybody does, and start programs",
+  },
+  {
     files: ["local/**"],
     only: ["local", "core/bootstrap", "core/api-keys", "platform"],
     why: "local mode starts the programs, and knows nothing of what they do",
@@ -79,9 +84,11 @@ export const restrictions: readonly Restriction[] = [
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@aws-sdk/client-s3": ["platform/blobs"],
+  "@bomb.sh/tab": ["cli"],
   "@fastify/busboy": ["core/http"],
   "@kubernetes/client-node": ["platform/kube"],
   "@opentelemetry/otlp-transformer": ["features/telemetry/export"],
+  commander: ["cli"],
   express: ["core/api", "core/http", "features"],
   ioredis: ["platform/redis"],
   "ipaddr.js": ["platform/addresses"],
@@ -98,6 +105,6 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   undici: ["platform/kube", "core/leases", "features"],
   ws: ["features/webdriver/agent", "features/live-view/agent", "platform/cdp"],
   yauzl: ["features/extensions/zip"],
-  yaml: ["features/sites", "local", "platform/kinds", "platform/kube"],
+  yaml: ["cli", "features/sites", "local", "platform/kinds", "platform/kube"],
   zod: ["*"],
 };

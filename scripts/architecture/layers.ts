@@ -12,5 +12,5 @@ export const layers: readonly Layer[] = [
   { name: "platform", folders: ["platform"], rooms: true },
   { name: "core", folders: ["core"], rooms: true },
   { name: "features", folders: ["features"], rooms: true },
-  { name: "programs", folders: ["local", "cmd", "main.ts"] },
+  { name: "programs", folders: ["local", "cmd", "cli", "main.ts"] },
 ];

@@ -4,20 +4,20 @@
  *   data directory (lock, leftovers) ──► etcd, kube-apiserver, Redis ──► CRDs, default project, key ──► local kubelet
  *   ──► operator ──► api ──► local.json and the banner
  */
-import { mkdir, rm, symlink } from "node:fs/promises";
-import { createServer } from "node:net";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ensureNamespace } from "../core/bootstrap/system-namespace.ts";
 import { type Config, readConfig } from "../core/config/config.ts";
 import { agentPort } from "../core/pools/pod/pod.ts";
 import type { RunningLocal } from "../local/banner.ts";
-import { localApiKey, removeConnection, writeConnection } from "../local/connection-file.ts";
+import { headerFileIn, localApiKey, removeConnection, writeConnection } from "../local/connection-file.ts";
 import { startControlPlane } from "../local/control-plane.ts";
 import { lockDataDir } from "../local/data-dir-lock.ts";
 import { freePort } from "../local/free-port.ts";
 import { crdsSettled, installCrds } from "../local/install-crds.ts";
 import { startLocalKubelet } from "../local/kubelet/local-kubelet.ts";
+import { createPodUsers, type PodUsers } from "../local/kubelet/pod-user.ts";
 import { endLeftovers } from "../local/leftovers.ts";
 import { localFeatures, mayGetNamespaces } from "../local/local-features.ts";
 import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
@@ -28,15 +28,19 @@ import { createLogger, type Logger } from "../platform/base/log.ts";
 import { connectKube, type Kube } from "../platform/kube/client.ts";
 import { leases, namespaces } from "../platform/kube/resource-type.ts";
 import { startApi } from "./api.ts";
+import { makeDemoPool } from "./demo-pool.ts";
 import { leaderLease, startOperator } from "./operator.ts";
 import { readAnalysisSettings } from "./read-analyses.ts";
 
 type LocalOptions = {
-  port: number;
+  /** The port of the API, 0 for any free one. Called when no other process has the data directory. */
+  choosePort(): Promise<number>;
   /** Absolute. */
   dataDir: string;
   /** Whether to remove the data of former runs first. */
   fresh: boolean;
+  /** Whether to make a pool where there is none. */
+  demo: boolean;
   /** The program and the script that agents are started with. */
   agentCommand: readonly [string, ...string[]];
   /** Prints a line about each step. */
@@ -57,6 +61,9 @@ const localLimits = {
 /** Local mode has one port, and no other replica to which callers could go when it stops. */
 const localSettings = { BROWSERPOOL_OPS_PORT: undefined, BROWSERPOOL_STOP_GRACE_SECONDS: "1" };
 
+/** Of the default project, and of kubectl without options. */
+const defaultNamespace = "default";
+
 type LocalPlaces = { port: number; redisUrl: string; dataDir: string; features: readonly string[] };
 
 /** The audit stream has a file, because the banner is on stdout. */
@@ -71,40 +78,22 @@ const localConfig = ({ port, redisUrl, dataDir, features }: LocalPlaces): Config
     },
   );
 
-const checkPortIsFree = async (port: number): Promise<void> => {
-  const probe = createServer();
-  const tried = Promise.withResolvers<void>();
-  probe.once("error", (cause) =>
-    tried.reject(new Error(`port ${port} of 127.0.0.1 can't be used: choose another one with --port`, { cause })),
-  );
-  probe.listen(port, "127.0.0.1", () => probe.close(() => tried.resolve()));
-  await tried.promise;
-};
-
-/** Links `kubectl` by its plain name, for users without one: the set-up's file has its version in the name. */
-const linkKubectl = async (dataDir: string, kubectl: string | undefined): Promise<string> => {
-  const folder = join(dataDir, "bin");
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  if (kubectl) await symlink(kubectl, join(folder, "kubectl"));
-  return folder;
-};
-
-/** Chromium refuses to run with its sandbox as root. */
-const hasSandbox = (): boolean => process.getuid?.() !== 0;
-
 /** Further variables of every agent, beside its pod's own. */
 const agentEnvironment = (
   programs: Programs,
   config: Config,
-  { dataDir, ownPorts }: { dataDir: string; ownPorts: readonly number[] | undefined },
+  {
+    compileCache,
+    hasSandbox,
+    ownPorts,
+  }: { compileCache: string; hasSandbox: boolean; ownPorts: readonly number[] | undefined },
 ): Record<string, string> => ({
   PATH: environment.PATH ?? "",
-  BROWSERPOOL_CHROMIUM_SANDBOX: String(hasSandbox()),
+  BROWSERPOOL_CHROMIUM_SANDBOX: String(hasSandbox),
   BROWSERPOOL_LOG_LEVEL: config.logLevel,
   ...(ownPorts && { BROWSERPOOL_OWN_PORTS: ownPorts.join(",") }),
   // All agents share it: that halves their start-up time and saves each about 25 MB.
-  NODE_COMPILE_CACHE: join(dataDir, "compile-cache"),
+  NODE_COMPILE_CACHE: compileCache,
   ...(environment.BROWSERPOOL_TEST_EXAMPLE_ADDRESS && {
     BROWSERPOOL_TEST_EXAMPLE_ADDRESS: environment.BROWSERPOOL_TEST_EXAMPLE_ADDRESS,
   }),
@@ -121,7 +110,7 @@ const prepareCluster = async (kube: Kube, config: Config): Promise<void> => {
   await Promise.all([
     installCrds(kube),
     ensureNamespace(kube, config.systemNamespace),
-    kube.patch(namespaces, { name: "default" }, { metadata: { labels } }),
+    kube.patch(namespaces, { name: defaultNamespace }, { metadata: { labels } }),
     ...(trials ? [ensureNamespace(kube, trials, { "browserpool.dev/project": trials })] : []),
     // A data directory has only one operator, so it need not wait until a killed run's lease expires.
     kube.delete(leases, leaderLease(config)),
@@ -135,13 +124,12 @@ const startAll = async (
   signal: AbortSignal,
 ): Promise<RunningLocal> => {
   const { dataDir, fresh, agentCommand, say } = options;
-  // Agents are told of the port before the API listens.
-  const port = options.port || ((await freePort("127.0.0.1")) ?? 0);
-  await checkPortIsFree(port);
   const lock = await lockDataDir(dataDir);
   stack.defer(() => lock.release());
   await endLeftovers(dataDir, lock);
   if (fresh) await removeData(dataDir);
+  // Agents are told of the port before the API listens.
+  const port = (await options.choosePort()) || ((await freePort("127.0.0.1")) ?? 0);
   const logFolder = join(dataDir, "logs");
   await mkdir(logFolder, { recursive: true, mode: 0o700 });
   const programs = locatePrograms();
@@ -150,19 +138,27 @@ const startAll = async (
   const log = logFor("local");
 
   say("starting etcd, kube-apiserver and Redis");
-  const [controlPlane, redis] = await startServers({ dataDir, programs, log, signal }, stack);
+  const { controlPlane, redis } = await startServers({ dataDir, programs, log, signal }, stack);
+  const compileCache = join(dataDir, "compile-cache");
+  const users = await podUsers({ programs, agentCommand, compileCache, log, signal });
   const { kubeconfigPath, serverUrl } = controlPlane;
-  const isApart = await mayGetNamespaces();
+  const isRoot = process.getuid?.() === 0;
+  const hasSandbox = !isRoot || users !== undefined;
+  const isApart = users !== undefined || (await mayGetNamespaces());
   const config = localConfig({ port, redisUrl: redis.url, dataDir, features: localFeatures(isApart) });
 
   say("starting the node, the operator and the API");
   const ownPorts = [port, agentPort, ...[redis.url, serverUrl].map((url) => Number(new URL(url).port))];
-  const agentEnv = agentEnvironment(programs, config, { dataDir, ownPorts: isApart ? ownPorts : undefined });
+  const agentEnv = agentEnvironment(programs, config, {
+    compileCache,
+    hasSandbox,
+    ownPorts: isApart ? ownPorts : undefined,
+  });
   const kube = connectKube({ kubeconfigPath });
   stack.defer(() => kube.close());
   await prepareCluster(kube, config);
   const apiKey = await localApiKey({ dataDir, kube, namespace: config.systemNamespace });
-  const node = await startLocalKubelet({ kube, dataDir, agentCommand, agentEnv, log });
+  const node = await startLocalKubelet({ kube, dataDir, agentCommand, agentEnv, users, log });
   stack.defer(() => node.stop());
   const operator = await startOperator({ config, kubeconfigPath, signal }, logFor("operator"));
   stack.defer(() => operator.stop());
@@ -179,8 +175,16 @@ const startAll = async (
   };
   await writeConnection(dataDir, connection);
   stack.defer(() => removeConnection(dataDir));
-  const kubectlFolder = await linkKubectl(dataDir, programs.kubectl);
-  return { url: api.url, apiKey, kubeconfigPath, kubectlFolder, logFolder, hasSandbox: hasSandbox(), isApart };
+  const demoPool = options.demo ? await makeDemoPool(kube, defaultNamespace) : undefined;
+  return { url: api.url, apiKey, headerFile: headerFileIn(dataDir), logFolder, demoPool, hasSandbox, isApart };
+};
+
+type UserOptions = Pick<Parameters<typeof createPodUsers>[0], "agentCommand" | "compileCache" | "log" | "signal">;
+
+/** Users for the pods, where this is root and can have them. */
+const podUsers = ({ programs, ...options }: UserOptions & { programs: Programs }): Promise<PodUsers | undefined> => {
+  const { chromium, Xvfb, ffmpeg } = programs;
+  return createPodUsers({ ...options, programs: [chromium, programs["chromium-headless-shell"], Xvfb, ffmpeg] });
 };
 
 const removeData = async (dataDir: string): Promise<void> => {
@@ -196,7 +200,7 @@ const startServers = async (servers: Servers, stack: AsyncDisposableStack) => {
   const [controlPlane, redis] = started;
   if (controlPlane.status === "rejected") throw controlPlane.reason;
   if (redis.status === "rejected") throw redis.reason;
-  return [controlPlane.value, redis.value] as const;
+  return { controlPlane: controlPlane.value, redis: redis.value };
 };
 
 /** Runs local mode until `signal` is aborted; calls `onReady` when it can be used. */

@@ -1,34 +1,50 @@
 import { expect, test } from "vitest";
-import { banner, type RunningLocal } from "./banner.ts";
+import { banner, quoted, type RunningLocal } from "./banner.ts";
 
 const running: RunningLocal = {
   url: "http://127.0.0.1:8080",
   apiKey: "bp_key",
-  kubeconfigPath: "/data/kubeconfig",
-  kubectlFolder: "/data/bin",
+  headerFile: "/data/authorization",
   logFolder: "/data/logs",
   hasSandbox: true,
   isApart: true,
 };
 
-test("the banner warns once of a Chromium without its sandbox, says why and names the way out", () => {
-  const text = banner({ ...running, hasSandbox: false }, 4321);
-  expect(text.match(/WARNING: Chromium runs without its sandbox \(--no-sandbox\), because this is root/g)).toHaveLength(
-    1,
-  );
-  expect(text).toContain("start local mode as another user");
-});
-
-test("the banner names what the next steps need, and warns of nothing else", () => {
-  const text = banner(running, 4321);
+test("the banner names what the next steps need, and warns of nothing", () => {
+  const text = banner(running, "demo", 4321);
   expect(text).toContain("ready after 4.3 s");
   for (const part of Object.values(running)) if (typeof part === "string") expect(text).toContain(part);
   expect(text).not.toMatch(/warning|sandbox/i);
 });
 
+test("without a pool, the banner says how one is made", () => {
+  const text = banner(running, undefined, 4321);
+  expect(text).toContain("kubectl apply -f manifests/samples/pool.yaml");
+  expect(text).not.toContain("acquire");
+});
+
+test("the banner has the key in no command", () => {
+  for (const line of banner(running, "demo", 4321).split("\n"))
+    expect(line.includes("bp_key")).toBe(line.startsWith("  API key "));
+});
+
+test("the banner warns once of a Chromium without its sandbox, and names the way out", () => {
+  const text = banner({ ...running, hasSandbox: false }, "demo", 4321);
+  expect(text.match(/WARNING: Chromium runs without its sandbox \(--no-sandbox\), because this is root/g)).toHaveLength(
+    1,
+  );
+  expect(text).toMatch(/start local mode as\s+another user/);
+});
+
 test("the banner warns of browsers without namespaces, and names what their users reach", () => {
-  const text = banner({ ...running, isApart: false }, 4321);
+  const text = banner({ ...running, isApart: false }, "demo", 4321);
   expect(text.match(/WARNING/g)).toHaveLength(1);
-  expect(text).toMatch(/no namespaces \(bubblewrap is missing, or unprivileged user namespaces are forbidden\)/);
+  expect(text).toMatch(/no namespaces \(browserpool doctor says why\)/);
   expect(text).toMatch(/the API key among them[\s\S]*other sessions' DevTools/);
 });
+
+test.each([
+  ["/data/a-b.c", "/data/a-b.c"],
+  ["/my data/x", "'/my data/x'"],
+  ["/it's", "'/it'\\''s'"],
+])("a shell reads %s as it is, written %s", (text, written) => expect(quoted(text)).toBe(written));

@@ -2,29 +2,44 @@
 export type RunningLocal = {
   url: string;
   apiKey: string;
-  kubeconfigPath: string;
-  kubectlFolder: string;
+  /** The file from which curl reads the header with the key: an argument could be read by other users. */
+  headerFile: string;
   logFolder: string;
+  /** The pool that was made just now, since there was none. */
+  demoPool?: string | undefined;
   /** Whether Chromium keeps its own sandbox. */
   hasSandbox: boolean;
   /** Whether each browser has namespaces, in which it sees its own files, processes and ports only. */
   isApart: boolean;
 };
 
+/** Quoted for any shell of the Bourne family, where that is needed. */
+export const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
 const noSandbox = `
-WARNING: Chromium runs without its sandbox (--no-sandbox), because this is root. A page that breaks out of its renderer is root on
-this machine. Open only pages that you trust, or start local mode as another user.
+WARNING: Chromium runs without its sandbox (--no-sandbox), because this is root, and root may not start processes of other users
+here. A page that breaks out of its renderer is root on this machine. Open only pages that you trust, or start local mode as
+another user.
 `;
 
 const notApart = `
-WARNING: this machine gives browsers no namespaces (bubblewrap is missing, or unprivileged user namespaces are forbidden). Users of a
-browser can read and write this user's files, the API key among them, and reach every port of this machine, other sessions' DevTools
-among them. network, proxies and chrome_policy are refused. Give browsers only to people whom you trust with this account.
+WARNING: this machine gives browsers no namespaces (browserpool doctor says why). Users of a browser can read and write this user's
+files, the API key among them, and reach every port of this machine, other sessions' DevTools among them. network, proxies and
+chrome_policy are refused. Give browsers only to people whom you trust with this account.
 `;
 
-/** The text that local mode prints when it is ready. `tookMs`: time since the start of the command. */
+/** A program that acquires a browser by the public SDK, as an argument of Node. */
+const sdkLine = (pool: string): string =>
+  `import Kernel from "@onkernel/sdk"; console.log(await new Kernel().browserPools.acquire("${pool}", {}))`;
+
+/**
+ * The text that local mode prints when it is ready. `tookMs`: time since the start of the command. `pool`: a pool to
+ * acquire from, by name or id; undefined when there is none.
+ */
 export const banner = (
-  { url, apiKey, kubeconfigPath, kubectlFolder, logFolder, hasSandbox, isApart }: RunningLocal,
+  { url, apiKey, headerFile, logFolder, hasSandbox, isApart }: RunningLocal,
+  pool: string | undefined,
   tookMs: number,
 ): string =>
   `browserpool: ready after ${(tookMs / 1000).toFixed(1)} s
@@ -33,9 +48,16 @@ export const banner = (
   API key   ${apiKey}
   Docs      ${url}/docs
   Logs      ${logFolder}
-  kubectl   export KUBECONFIG=${kubeconfigPath} PATH=${kubectlFolder}:$PATH
 
-Next, in another terminal: set the kubectl line above, then
-  kubectl apply -f manifests/samples/pool.yaml
+In another terminal, in this folder:
+  eval "$(npm run -s env)"      # variables for the SDK, browserpool and kubectl on PATH
+${
+  pool === undefined
+    ? "  kubectl apply -f manifests/samples/pool.yaml"
+    : `  curl -X POST -H @${quoted(headerFile)} ${url}/browser_pools/${encodeURIComponent(pool)}/acquire
+  node --input-type=module -e '${sdkLine(pool)}'
+  browserpool sessions`
+}
+
 Ctrl-C stops everything; pools come back with the next start.
 ${hasSandbox ? "" : noSandbox}${isApart ? "" : notApart}`;

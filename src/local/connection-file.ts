@@ -9,11 +9,20 @@ export type Connection = { url: string; api_key: string; kubeconfig: string; red
 
 const pathIn = (dataDir: string): string => join(dataDir, "local.json");
 
-/** Writes the file in one step, readable by its owner only: it contains the API key and the password of Redis. */
+/** The file with the header that authorizes a request, for `curl -H @file`; its owner alone can read it. */
+export const headerFileIn = (dataDir: string): string => join(dataDir, "authorization");
+
+/** Writes a file in one step, readable by its owner only. */
+const writeSecret = async (path: string, text: string): Promise<void> => {
+  const draft = `${path}.new`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await rename(draft, path);
+};
+
+/** Writes what programs need to use this local mode: the API key and the password of Redis are in it. */
 export const writeConnection = async (dataDir: string, connection: Connection): Promise<void> => {
-  const draft = `${pathIn(dataDir)}.new`;
-  await writeFile(draft, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600 });
-  await rename(draft, pathIn(dataDir));
+  await writeSecret(headerFileIn(dataDir), `Authorization: Bearer ${connection.api_key}\n`);
+  await writeSecret(pathIn(dataDir), `${JSON.stringify(connection, null, 2)}\n`);
 };
 
 /** Removes the file: nothing runs here any more. */

@@ -9,6 +9,11 @@ import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
+/** Another live process has the lock. */
+export class DataDirInUse extends Error {
+  override name = "DataDirInUse";
+}
+
 type DataDirLock = {
   /**
    * True when the machine was rebooted since the last run on this directory: none of that run's processes can be alive.
@@ -50,7 +55,7 @@ export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
   const server = await bindLock(dataDir).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== "EADDRINUSE") throw cause;
     const holder = former.pid ? `process ${former.pid}` : "another process";
-    throw new Error(`${dataDir} is in use by ${holder}: stop it, or choose another directory with --data-dir`, {
+    throw new DataDirInUse(`${dataDir} is in use by ${holder}: stop it, or choose another directory with --data-dir`, {
       cause,
     });
   });

@@ -1,8 +1,9 @@
-import { readdir, rm } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endAtHomeIn } from "../platform/process/marked-processes.ts";
 import { clearRegister, killRecordedGroups, killRegisteredProcesses } from "../platform/process/process-groups.ts";
+import { endProcessesOf } from "../platform/process/user-processes.ts";
 
 /** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");
@@ -17,9 +18,20 @@ export const podTempFolder = (uid: string): string => join(tmpdir(), `bp-${uid.s
 export const podLogsFolder = (dataDir: string): string => join(dataDir, "logs", "pods");
 
 /** The file in a pod's folder in which its agent records the process groups of its own children. */
-export const processGroupsFile = (podDir: string): string => join(podDir, "process-groups");
+const processGroupsFile = (podDir: string): string => join(podDir, "process-groups");
 
 const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 100 };
+
+/**
+ * Ends what a pod's program has started and did not end. Of a pod that has a user of its own, who has written what is in
+ * its folder, that is every process of the user.
+ */
+export const endPodProcesses = async (podDir: string): Promise<void> => {
+  const user = (await lstat(podDir).catch(() => undefined))?.uid;
+  if (user !== undefined && user !== process.getuid?.()) return endProcessesOf(user);
+  await killRecordedGroups(processGroupsFile(podDir));
+  await endAtHomeIn(podDir);
+};
 
 /** Removes the pod's folder and its temp folder. */
 export const removePodFolders = async (dataDir: string, uid: string): Promise<void> => {
@@ -38,7 +50,7 @@ export const endLeftovers = async (dataDir: string, { isAfterReboot }: { isAfter
   else {
     // Agents first: a live agent could start another browser.
     await killRegisteredProcesses(dataDir);
-    await Promise.all(podDirs.map((dir) => killRecordedGroups(processGroupsFile(dir))));
+    await Promise.all(podDirs.map(endPodProcesses));
     await endAtHomeIn(podsFolder(dataDir));
   }
   await Promise.all(uids.map((uid) => removePodFolders(dataDir, uid)));

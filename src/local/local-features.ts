@@ -9,8 +9,9 @@ const gib = 2 ** 30;
 /** Longest trial, ms. */
 const trialMs = 5000;
 
-/** Whether a program works with these arguments. */
-const works = (program: string, args: string[]): Promise<boolean> =>
+type Command = readonly [program: string, ...args: string[]];
+
+const works = ([program, ...args]: Command): Promise<boolean> =>
   run(program, args, { timeout: trialMs }).then(
     () => true,
     () => false,
@@ -18,13 +19,13 @@ const works = (program: string, args: string[]): Promise<boolean> =>
 
 /**
  * Whether this user may make the namespaces of a browser (start-wall.ts), tried out: some machines forbid them, as
- * containers with Docker's own seccomp profile do.
+ * containers with Docker's own seccomp profile do. `asUser`: the command that runs a command as another user.
  */
-export const mayGetNamespaces = async (): Promise<boolean> => {
+export const mayGetNamespaces = async (asUser = (command: Command): Command => command): Promise<boolean> => {
   const files = ["--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
   const all = await Promise.all([
-    works("unshare", ["--user", "--map-current-user", "--keep-caps", "--net", "true"]),
-    works("bwrap", files),
+    works(asUser(["unshare", "--user", "--map-current-user", "--keep-caps", "--net", "true"])),
+    works(asUser(["bwrap", ...files])),
   ]);
   return all.every(Boolean);
 };

@@ -142,8 +142,8 @@ describe("local mode", () => {
     expect(await (await stack.call("GET", "/browser_pools")).json()).toEqual([]);
 
     const second = await runLocal(["--port", "0", "--data-dir", dataDir]);
-    expect(second.code).toBe(1);
-    expect(second.output).toContain(`${dataDir} is in use by process ${stack.pid}`);
+    expect(second.code).toBe(0);
+    expect(second.output).toContain(`runs already: ${stack.url} (process ${stack.pid}, data in ${dataDir})`);
     expect((await stack.call("GET", "/readyz")).status).toBe(200);
 
     stack.process.kill("SIGINT");
@@ -164,7 +164,8 @@ describe("local mode", () => {
     const { code, output } = await runLocal(["--port", String(port), "--data-dir", dataDir]);
     server.close();
     expect(code).toBe(1);
-    expect(output).toContain(`port ${port} of 127.0.0.1 can't be used: choose another one with --port`);
+    const holder = `node (process ${process.pid})`;
+    expect(output).toContain(`port ${port} of 127.0.0.1 is taken by ${holder}: choose another one with --port`);
     expect(await processesOf(dataDir)).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ const connectionOf = async (dataDir: string): Promise<Connection | undefined> =>
 export const startLocalMode = async ({ dataDir, env, args = [] }: LocalModeOptions): Promise<LocalMode> => {
   const child = spawn(
     process.execPath,
-    [join(root, "src/main.ts"), "local", "--port", "0", "--data-dir", dataDir, ...args],
+    [join(root, "src/main.ts"), "local", "--port", "0", "--no-demo", "--data-dir", dataDir, ...args],
     { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] },
   );
   let output = "";

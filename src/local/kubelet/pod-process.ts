@@ -1,12 +1,12 @@
+import { constants } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { keyOf, type Pod, type Ref } from "../../platform/kube/objects.ts";
 import { type Child, startChild } from "../../platform/process/child-process.ts";
 import { startLog } from "../../platform/process/log-file.ts";
-import { endAtHomeIn } from "../../platform/process/marked-processes.ts";
-import { killRecordedGroups } from "../../platform/process/process-groups.ts";
-import { podLogsFolder, podsFolder, podTempFolder, processGroupsFile, removePodFolders } from "../leftovers.ts";
+import { endPodProcesses, podLogsFolder, podsFolder, podTempFolder, removePodFolders } from "../leftovers.ts";
 import type { SecretValues } from "./pod-secrets.ts";
+import type { PodUsers } from "./pod-user.ts";
 
 /** The command line and the variables of a pod's one container. */
 type PodEnvironment = { args: string[]; env: Record<string, string> };
@@ -48,10 +48,15 @@ export type PodProcessOptions = {
   agentCommand: readonly [program: string, ...args: string[]];
   /** Further variables of every agent; its pod's own variables win. */
   agentEnv: Record<string, string>;
+  /** Where root runs local mode, and may. */
+  users?: PodUsers | undefined;
 };
 
 /** A termination message is cut to this length, bytes, like a kubelet's. */
 const maxTerminationBytes = 4096;
+
+/** Follows no link, and waits for no writer. */
+const onlyFile = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const podDirOf = (dataDir: string, pod: Pod): string => join(podsFolder(dataDir), pod.metadata.uid);
 const terminationLog = (podDir: string): string => join(podDir, "termination-log");
@@ -75,12 +80,19 @@ export const startPodProcess = async (
   const tempDir = podTempFolder(pod.metadata.uid);
   for (const dir of [podDir, tempDir]) await mkdir(dir, { recursive: true, mode: 0o700 });
   await startLog(logPath);
+  // When this process is killed, the kernel tells the agent to end, and the agent ends its browser. At once, since no
+  // process is left that waits for an end in order.
+  const parentDeathSignal = "INT";
+  const command = [program, ...firstArgs, ...args] as const;
+  const places = { podIp: given.podIp, podDir, tempDir, parentDeathSignal };
+  const started = (await options.users?.commandFor(places, command)) ?? { command, env: {} };
   return startChild({
     dataDir,
     name: `pod-${pod.metadata.uid}`,
-    command: [program, ...firstArgs, ...args],
+    command: started.command,
     env: {
       ...agentEnv,
+      ...started.env,
       ...env,
       BROWSERPOOL_TERMINATION_LOG: terminationLog(podDir),
       BROWSERPOOL_AGENT_DATA_DIR: podDir,
@@ -90,16 +102,14 @@ export const startPodProcess = async (
     },
     cwd: podDir,
     logPath,
-    // When this process is killed, the kernel tells the agent to end, and the agent ends its browser. At once, since no
-    // process is left that waits for an end in order.
-    parentDeathSignal: "INT",
+    parentDeathSignal,
   });
 };
 
-/** The termination message of the pod's program, or "". */
+/** The termination message of the pod's program, or "". A pod may put anything in its place, also a link or a pipe. */
 export const readTermination = async (dataDir: string, pod: Pod): Promise<string> => {
   try {
-    await using file = await open(terminationLog(podDirOf(dataDir, pod)), "r");
+    await using file = await open(terminationLog(podDirOf(dataDir, pod)), onlyFile);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(maxTerminationBytes), 0, maxTerminationBytes, 0);
     return buffer.toString("utf8", 0, bytesRead);
   } catch {
@@ -109,9 +119,7 @@ export const readTermination = async (dataDir: string, pod: Pod): Promise<string
 
 /** Ends processes that the pod's program started and did not end, then removes the pod's folders. */
 export const cleanPodProcess = async (dataDir: string, pod: Pod): Promise<void> => {
-  const podDir = podDirOf(dataDir, pod);
-  await killRecordedGroups(processGroupsFile(podDir));
-  await endAtHomeIn(podDir);
+  await endPodProcesses(podDirOf(dataDir, pod));
   await removePodFolders(dataDir, pod.metadata.uid);
 };
 

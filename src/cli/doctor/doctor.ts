@@ -1,0 +1,24 @@
+import { stringify } from "yaml";
+import type { Format } from "../output.ts";
+import { describe, findAll } from "./finding.ts";
+import { machineChecks } from "./machine.ts";
+
+/** Looks at this machine. `text`: the findings, as `output` says; `isWell`: no problem was found. */
+export const doctor = async (
+  { output, dataDir, port }: { output: Format; dataDir: string; port: number },
+  signal: AbortSignal,
+): Promise<{ text: string; isWell: boolean }> => {
+  const findings = await findAll(machineChecks({ folder: dataDir, apiPort: port }), signal);
+  const isWell = findings.every(({ state }) => state !== "problem");
+  const texts: Record<Format, () => string> = {
+    table: () => describe(findings),
+    json: () => JSON.stringify(findings, null, 2),
+    yaml: () => stringify(findings).trimEnd(),
+    name: () =>
+      findings
+        .filter(({ state }) => state === "problem")
+        .map(({ name }) => name)
+        .join("\n"),
+  };
+  return { text: texts[output](), isWell };
+};

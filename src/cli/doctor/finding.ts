@@ -1,0 +1,48 @@
+/** What `browserpool doctor` finds: one line for each thing that can be wrong, with the way out where it is. */
+import { styleText } from "node:util";
+
+/**
+ * `problem`: something does not work; `warning`: it works with less; `skipped`: it can't be told here. `wayOut`: what
+ * to do about a problem or a warning, as commands where there are some.
+ */
+export type Finding = {
+  name: string;
+  state: "ok" | "warning" | "problem" | "skipped";
+  says: string;
+  wayOut?: string;
+};
+
+/** A check: its name, and what it finds. A check that throws has found a problem: it could not be made. */
+export type Check = { name: string; find(signal: AbortSignal): Promise<Omit<Finding, "name">> };
+
+/** Longest time of one check, ms. */
+const checkMs = 20_000;
+
+/** Makes the checks, all at once, and returns their findings in the order of the checks. */
+export const findAll = (checks: readonly Check[], signal: AbortSignal): Promise<Finding[]> =>
+  Promise.all(
+    checks.map(async ({ name, find }) => {
+      try {
+        return { name, ...(await find(AbortSignal.any([signal, AbortSignal.timeout(checkMs)]))) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { name, state: "problem" as const, says: error instanceof Error ? error.message : String(error) };
+      }
+    }),
+  );
+
+const marks = { ok: "ok", warning: "warning", problem: "problem", skipped: "-" } as const;
+const colours = { ok: "green", warning: "yellow", problem: "red", skipped: "dim" } as const;
+
+/** The findings for people: a line each, and the way out below. */
+export const describe = (findings: readonly Finding[]): string => {
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const lines = findings.flatMap(({ name, state, says, wayOut }) => [
+    `${styleText(colours[state], marks[state].padEnd(8), { stream: process.stdout })} ${name.padEnd(width)}  ${says}`,
+    ...(wayOut && state !== "ok" ? wayOut.split("\n").map((line) => `${" ".repeat(9 + width + 2)}→ ${line}`) : []),
+  ]);
+  const count = (state: Finding["state"]): number => findings.filter((one) => one.state === state).length;
+  const [problems, warnings] = [count("problem"), count("warning")];
+  const sum = `${problems} problem${problems === 1 ? "" : "s"}, ${warnings} warning${warnings === 1 ? "" : "s"}, ${count("ok")} ok`;
+  return [...lines, "", sum].join("\n");
+};
