@@ -1,5 +1,5 @@
 /** The commands of `browserpool`, as commander has them. Each loads what it does when it is called. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import tab from "@bomb.sh/tab/commander";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Variables } from "../platform/base/environment.ts";
@@ -118,7 +118,10 @@ const addLocal = (program: Command, terminal: Terminal, main: string): void => {
     .option("--port <number>", "Port that the API would have", port, 8080)
     .action(async (options: { output: Format; dataDir: string; port: number }) => {
       const { doctor } = await import("./doctor/doctor.ts");
-      const { text, isWell } = await doctor({ ...options, dataDir: resolve(options.dataDir) }, signal());
+      const { text, isWell } = await doctor(
+        { ...options, dataDir: resolve(options.dataDir), product: dirname(dirname(main)) },
+        signal(),
+      );
       print(text);
       if (!isWell) process.exitCode = 1;
     });

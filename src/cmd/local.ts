@@ -19,7 +19,7 @@ import { crdsSettled, installCrds } from "../local/install-crds.ts";
 import { startLocalKubelet } from "../local/kubelet/local-kubelet.ts";
 import { createPodUsers, type PodUsers } from "../local/kubelet/pod-user.ts";
 import { endLeftovers } from "../local/leftovers.ts";
-import { localFeatures, mayGetNamespaces } from "../local/local-features.ts";
+import { localFeatures, mayGetNamespaces, whyNoSandbox } from "../local/local-features.ts";
 import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
 import { startRedis } from "../local/redis.ts";
 import { loopbackRanges, privateRanges } from "../platform/addresses/host-pattern.ts";
@@ -142,8 +142,7 @@ const startAll = async (
   const compileCache = join(dataDir, "compile-cache");
   const users = await podUsers({ programs, agentCommand, compileCache, log, signal });
   const { kubeconfigPath, serverUrl } = controlPlane;
-  const isRoot = process.getuid?.() === 0;
-  const hasSandbox = !isRoot || users !== undefined;
+  const noSandbox = users ? undefined : await whyNoSandbox();
   const isApart = users !== undefined || (await mayGetNamespaces());
   const config = localConfig({ port, redisUrl: redis.url, dataDir, features: localFeatures(isApart) });
 
@@ -151,7 +150,7 @@ const startAll = async (
   const ownPorts = [port, agentPort, ...[redis.url, serverUrl].map((url) => Number(new URL(url).port))];
   const agentEnv = agentEnvironment(programs, config, {
     compileCache,
-    hasSandbox,
+    hasSandbox: noSandbox === undefined,
     ownPorts: isApart ? ownPorts : undefined,
   });
   const kube = connectKube({ kubeconfigPath });
@@ -176,7 +175,7 @@ const startAll = async (
   await writeConnection(dataDir, connection);
   stack.defer(() => removeConnection(dataDir));
   const demoPool = options.demo ? await makeDemoPool(kube, defaultNamespace) : undefined;
-  return { url: api.url, apiKey, headerFile: headerFileIn(dataDir), logFolder, demoPool, hasSandbox, isApart };
+  return { url: api.url, apiKey, headerFile: headerFileIn(dataDir), logFolder, demoPool, noSandbox, isApart };
 };
 
 type UserOptions = Pick<Parameters<typeof createPodUsers>[0], "agentCommand" | "compileCache" | "log" | "signal">;

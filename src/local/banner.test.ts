@@ -6,7 +6,7 @@ const running: RunningLocal = {
   apiKey: "bp_key",
   headerFile: "/data/authorization",
   logFolder: "/data/logs",
-  hasSandbox: true,
+  noSandbox: undefined,
   isApart: true,
 };
 
@@ -28,13 +28,17 @@ test("the banner has the key in no command", () => {
     expect(line.includes("bp_key")).toBe(line.startsWith("  API key "));
 });
 
-test("the banner warns once of a Chromium without its sandbox, and names the way out", () => {
-  const text = banner({ ...running, hasSandbox: false }, "demo", 4321);
-  expect(text.match(/WARNING: Chromium runs without its sandbox \(--no-sandbox\), because this is root/g)).toHaveLength(
-    1,
-  );
-  expect(text).toMatch(/start local mode as\s+another user/);
-});
+test.each([
+  ["root", /because this is root[\s\S]*start local mode as\s+another user/],
+  ["namespaces", /because user namespaces are forbidden here[\s\S]*browserpool doctor says how to allow/],
+] as const)(
+  "the banner warns once of a Chromium without its sandbox (%s), and names the way out",
+  (noSandbox, text) => {
+    const warned = banner({ ...running, noSandbox }, "demo", 4321);
+    expect(warned.match(/WARNING: Chromium runs without its sandbox \(--no-sandbox\)/g)).toHaveLength(1);
+    expect(warned).toMatch(text);
+  },
+);
 
 test("the banner warns of browsers without namespaces, and names what their users reach", () => {
   const text = banner({ ...running, isApart: false }, "demo", 4321);

@@ -7,8 +7,8 @@ export type RunningLocal = {
   logFolder: string;
   /** The pool that was made just now, since there was none. */
   demoPool?: string | undefined;
-  /** Whether Chromium keeps its own sandbox. */
-  hasSandbox: boolean;
+  /** Why Chromium has no sandbox; undefined: it has one. */
+  noSandbox: "root" | "namespaces" | undefined;
   /** Whether each browser has namespaces, in which it sees its own files, processes and ports only. */
   isApart: boolean;
 };
@@ -17,11 +17,17 @@ export type RunningLocal = {
 export const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-const noSandbox = `
+const sandboxWarnings = {
+  root: `
 WARNING: Chromium runs without its sandbox (--no-sandbox), because this is root, and root may not start processes of other users
 here. A page that breaks out of its renderer is root on this machine. Open only pages that you trust, or start local mode as
 another user.
-`;
+`,
+  namespaces: `
+WARNING: Chromium runs without its sandbox (--no-sandbox), because user namespaces are forbidden here. A page that breaks out of
+its renderer has the rights of this user. Open only pages that you trust; browserpool doctor says how to allow namespaces.
+`,
+};
 
 const notApart = `
 WARNING: this machine gives browsers no namespaces (browserpool doctor says why). Users of a browser can read and write this user's
@@ -38,7 +44,7 @@ const sdkLine = (pool: string): string =>
  * acquire from, by name or id; undefined when there is none.
  */
 export const banner = (
-  { url, apiKey, headerFile, logFolder, hasSandbox, isApart }: RunningLocal,
+  { url, apiKey, headerFile, logFolder, noSandbox, isApart }: RunningLocal,
   pool: string | undefined,
   tookMs: number,
 ): string =>
@@ -60,4 +66,4 @@ ${
 }
 
 Ctrl-C stops everything; pools come back with the next start.
-${hasSandbox ? "" : noSandbox}${isApart ? "" : notApart}`;
+${noSandbox ? sandboxWarnings[noSandbox] : ""}${isApart ? "" : notApart}`;

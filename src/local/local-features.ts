@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { promisify } from "node:util";
 
@@ -28,6 +29,16 @@ export const mayGetNamespaces = async (asUser = (command: Command): Command => c
     works(asUser(["bwrap", ...files])),
   ]);
   return all.every(Boolean);
+};
+
+/** Where Debian has the program that gives Chromium a sandbox without user namespaces (package chromium-sandbox). */
+const sandboxHelper = "/usr/lib/chromium/chrome-sandbox";
+
+/** Why Chromium has no sandbox when this user starts it; undefined when it has one. */
+export const whyNoSandbox = async (): Promise<"root" | "namespaces" | undefined> => {
+  if (process.getuid?.() === 0) return "root";
+  if (existsSync(sandboxHelper) || (await works(["unshare", "--user", "--map-current-user", "true"]))) return undefined;
+  return "namespaces";
 };
 
 /**

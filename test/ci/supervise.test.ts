@@ -100,5 +100,5 @@ describe.each([
 test("npm runs each command that starts programs below the supervisor, and no npm below another: it would not be told of a kill", () => {
   const isSupervised = /&& exec \.\/node_modules\/\.bin\/node scripts\/supervise\.mjs /;
   const others = Object.entries(manifest.scripts).filter(([, command]) => !isSupervised.test(command));
-  expect(others.map(([name]) => name)).toEqual(["plots", "setup", "fix"]);
+  expect(others.map(([name]) => name)).toEqual(["env", "doctor", "plots", "setup", "fix"]);
 });

@@ -11,6 +11,7 @@ export type Area = (typeof areaNames)[number];
 type Row = readonly [folder: string, area: Area, risk: number];
 
 export const folders: readonly Row[] = [
+  ["cli", "local", 1],
   ["cmd", "local", 1],
   ["core", "use-cases", 2],
   ["core/agent", "agent", 3],

@@ -5,10 +5,10 @@ import { machineChecks } from "./machine.ts";
 
 /** Looks at this machine. `text`: the findings, as `output` says; `isWell`: no problem was found. */
 export const doctor = async (
-  { output, dataDir, port }: { output: Format; dataDir: string; port: number },
+  { output, dataDir, port, product }: { output: Format; dataDir: string; port: number; product: string },
   signal: AbortSignal,
 ): Promise<{ text: string; isWell: boolean }> => {
-  const findings = await findAll(machineChecks({ folder: dataDir, apiPort: port }), signal);
+  const findings = await findAll(await machineChecks({ dataDir, apiPort: port, product }), signal);
   const isWell = findings.every(({ state }) => state !== "problem");
   const texts: Record<Format, () => string> = {
     table: () => describe(findings),

@@ -12,8 +12,23 @@ export type Finding = {
   wayOut?: string;
 };
 
+/** What a check has found. */
+export type Found = Omit<Finding, "name">;
+
+/** It works. */
+export const ok = (says: string): Found => ({ state: "ok", says });
+
+/** Something does not work. */
+export const problem = (says: string, wayOut: string): Found => ({ state: "problem", says, wayOut });
+
+/** It works with less. */
+export const warning = (says: string, wayOut: string): Found => ({ state: "warning", says, wayOut });
+
+/** It can't be told here. */
+export const skipped = (says: string): Found => ({ state: "skipped", says });
+
 /** A check: its name, and what it finds. A check that throws has found a problem: it could not be made. */
-export type Check = { name: string; find(signal: AbortSignal): Promise<Omit<Finding, "name">> };
+export type Check = { name: string; find(signal: AbortSignal): Promise<Found> };
 
 /** Longest time of one check, ms. */
 const checkMs = 20_000;

@@ -34,8 +34,12 @@ const foldersOf = (path: string, root: string): string[] => {
   return folder === root ? [folder] : [folder, ...foldersOf(folder, root)];
 };
 
+/** A folder that is gone has been emptied by a delete of what was put: nothing is left to make durable. */
 const syncFolder = async (path: string): Promise<void> => {
-  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  if (!folder) return;
   try {
     await folder.sync();
   } finally {

@@ -442,7 +442,7 @@ export const httpMistakes: readonly KeptMistake[] = [
     name: "stop-not-waited-for",
     kind: "forgotten await",
     breaks: "a replica that is told to stop ends at once and cuts all open requests and sockets of its callers",
-    file: "main.ts",
+    file: "cli/run-service.ts",
     find: "await running?.stop();",
     replace: "void running?.stop();",
     foundBy: "test/faults/rolling-api.slow.test.ts",
