@@ -12,6 +12,7 @@ import { type Config, readConfig } from "../core/config/config.ts";
 import { agentPort } from "../core/pools/pod/pod.ts";
 import type { RunningLocal } from "../local/banner.ts";
 import { headerFileIn, localApiKey, removeConnection, writeConnection } from "../local/connection-file.ts";
+import { compileAgent } from "../local/compile-cache.ts";
 import { startControlPlane } from "../local/control-plane.ts";
 import { lockDataDir } from "../local/data-dir-lock.ts";
 import { freePort } from "../local/free-port.ts";
@@ -140,7 +141,11 @@ const startAll = async (
   say("starting etcd, kube-apiserver and Redis");
   const { controlPlane, redis } = await startServers({ dataDir, programs, log, signal }, stack);
   const compileCache = join(dataDir, "compile-cache");
-  const users = await podUsers({ programs, agentCommand, compileCache, log, signal });
+  const compiled = compileAgent(agentCommand, compileCache, signal).catch((err: unknown) => {
+    // Agents then start more slowly.
+    if (!signal.aborted) log.warn({ err }, "the agent could not be compiled");
+  });
+  const users = await podUsers(programs, agentCommand, compileCache);
   const { kubeconfigPath, serverUrl } = controlPlane;
   const noSandbox = users ? undefined : await whyNoSandbox();
   const isApart = users !== undefined || (await mayGetNamespaces());
@@ -157,7 +162,7 @@ const startAll = async (
   stack.defer(() => kube.close());
   await prepareCluster(kube, config);
   const apiKey = await localApiKey({ dataDir, kube, namespace: config.systemNamespace });
-  const node = await startLocalKubelet({ kube, dataDir, agentCommand, agentEnv, users, log });
+  const node = await startLocalKubelet({ kube, dataDir, agentCommand, agentEnv, users, compiled, log });
   stack.defer(() => node.stop());
   const operator = await startOperator({ config, kubeconfigPath, signal }, logFor("operator"));
   stack.defer(() => operator.stop());
@@ -178,13 +183,13 @@ const startAll = async (
   return { url: api.url, apiKey, headerFile: headerFileIn(dataDir), logFolder, demoPool, noSandbox, isApart };
 };
 
-type UserOptions = Pick<Parameters<typeof createPodUsers>[0], "agentCommand" | "compileCache" | "log" | "signal">;
-
 /** Users for the pods, where this is root and can have them. */
-const podUsers = ({ programs, ...options }: UserOptions & { programs: Programs }): Promise<PodUsers | undefined> => {
-  const { chromium, Xvfb, ffmpeg } = programs;
-  return createPodUsers({ ...options, programs: [chromium, programs["chromium-headless-shell"], Xvfb, ffmpeg] });
-};
+const podUsers = (
+  { chromium, "chromium-headless-shell": shell, Xvfb, ffmpeg }: Programs,
+  agentCommand: LocalOptions["agentCommand"],
+  compileCache: string,
+): Promise<PodUsers | undefined> =>
+  createPodUsers({ agentCommand, programs: [chromium, shell, Xvfb, ffmpeg], compileCache });
 
 const removeData = async (dataDir: string): Promise<void> => {
   for (const name of ["etcd", "redis", "pods", "blobs", "api-key", "logs"])

@@ -50,6 +50,8 @@ export type PodProcessOptions = {
   agentEnv: Record<string, string>;
   /** Where root runs local mode, and may. */
   users?: PodUsers | undefined;
+  /** Resolves when the agent is compiled; never rejects. The first agents would each do that, at the same time. */
+  compiled?: Promise<void>;
 };
 
 /** A termination message is cut to this length, bytes, like a kubelet's. */
@@ -73,6 +75,7 @@ export const startPodProcess = async (
   options: PodProcessOptions,
 ): Promise<Child> => {
   const { dataDir, agentCommand, agentEnv } = options;
+  await options.compiled;
   const podDir = podDirOf(dataDir, pod);
   const logPath = logPathOf(dataDir, pod.metadata);
   const { args, env } = podEnvironment(pod, given.podIp, given.secretValues);

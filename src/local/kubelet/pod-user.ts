@@ -9,9 +9,7 @@
 import { existsSync } from "node:fs";
 import { chown, constants, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import type { Logger } from "../../platform/base/log.ts";
 import { quoted } from "../banner.ts";
-import { compileAgent } from "../compile-cache.ts";
 import { mayGetNamespaces } from "../local-features.ts";
 
 type Command = readonly [program: string, ...args: string[]];
@@ -115,10 +113,8 @@ type Options = {
   agentCommand: Command;
   /** What agents run. */
   programs: readonly (string | undefined)[];
-  /** The folder in which root's Node compiles code for agents, who may only read it. */
+  /** The folder in which root's Node has compiled code for agents, who may only read it. */
   compileCache: string;
-  log: Logger;
-  signal: AbortSignal;
 };
 
 /**
@@ -127,7 +123,7 @@ type Options = {
  */
 export const createPodUsers = async (options: Options): Promise<PodUsers | undefined> => {
   if (process.getuid?.() !== 0) return undefined;
-  const { agentCommand, programs, compileCache, log, signal } = options;
+  const { agentCommand, programs, compileCache } = options;
   const product = dirname(dirname(agentCommand.at(-1) ?? ""));
   const needed = await foldersOf([agentCommand[0], ...programs]);
   const folders = [product, await realpath(join(product, "node_modules")), ...needed];
@@ -135,17 +131,12 @@ export const createPodUsers = async (options: Options): Promise<PodUsers | undef
   const shared: Shown[] = [...new Set(folders)].filter((path) => !inProduct(path)).map((path) => ({ path }));
   const trial = await scriptOf({ shown: shared, stage: stageFor(shared) });
   if (!(await mayGetNamespaces((command) => asUser(nobody, trial, "KILL", command)))) return undefined;
-  // Without it, agents start more slowly.
-  const compiling = compileAgent(agentCommand, compileCache, signal).catch((err: unknown) => {
-    if (!signal.aborted) log.warn({ err }, "the agent could not be compiled");
-  });
   return {
     async commandFor({ podIp, podDir, tempDir, parentDeathSignal }, command) {
       const user = userOf(podIp);
       for (const folder of [podDir, tempDir]) await chown(folder, user, user);
       const shown: Shown[] = [...shared, { path: podDir, mayWrite: true }, { path: tempDir, mayWrite: true }];
       const stage = stageFor(shown);
-      await compiling;
       const found = await compiledIn(compileCache);
       const compiled = found && { source: found.folder, name: `${found.version}-${user}` };
       const script = await scriptOf({ shown, stage, compiled });
