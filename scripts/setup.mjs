@@ -33,7 +33,8 @@ Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
   by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip, bwrap,
                                   ffmpeg
-  in the cache                    etcd, kube-apiserver: downloaded, else built from Go modules
+  in the cache                    etcd, kube-apiserver: downloaded, else built from Go modules; Go itself as a
+                                  module, where it is missing or too old
 
   --packages-only   npm packages only
   --kubectl         npm packages, and kubectl, which only people use: downloaded or built like the others
@@ -193,9 +194,12 @@ const install = async (wanted, signal) => {
   try {
     const missing = findMissing(wanted); // check again: the other set-up may have installed it all
     for (const line of planOf(missing)) progress.say(line);
+    /** @type {Promise<unknown>} */
+    let packages = Promise.resolve();
     await together(signal, [
-      async (stop) => {
-        if (missing.npmPackages) await installPackages(depsOf("npm", stop));
+      (stop) => {
+        if (missing.npmPackages) packages = installPackages(depsOf("npm", stop));
+        return packages;
       },
       async (stop) => {
         const deps = depsOf("system", stop);
@@ -204,7 +208,8 @@ const install = async (wanted, signal) => {
         for (const name of missing.python) await tryToInstall([name], () => installPython(name, deps), deps);
       },
       async (stop) => {
-        const deps = depsOf("programs", stop);
+        const whenPackages = () => packages.catch(() => undefined);
+        const deps = { ...depsOf("programs", stop), whenPackages };
         if (missing.programs.length > 0) await installPrograms(missing.programs, deps);
         await tryToInstall(missing.extra, () => installPrograms(missing.extra, deps), deps);
       },

@@ -45,7 +45,7 @@ const withoutNewServices = async (policyFile, work) => {
  * Whether this process can install Debian packages.
  * @param {import("../../src/local/locate-programs.mjs").Environment} env
  */
-export const canInstallDebianPackages = (env) => process.getuid?.() === 0 && findOnPath("apt-get", env) !== undefined;
+const canInstallDebianPackages = (env) => process.getuid?.() === 0 && findOnPath("apt-get", env) !== undefined;
 
 /** The text of the system's os-release; "" where there is none. */
 const osRelease = () => {

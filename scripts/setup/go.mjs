@@ -1,18 +1,26 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
-import { cacheDir, findOnPath } from "../../src/local/locate-programs.mjs";
-import { canInstallDebianPackages, installDebianPackages } from "./debian-packages.mjs";
+import { cacheDir, findOnPath, isProgram } from "../../src/local/locate-programs.mjs";
+import { nodeProgram } from "./packages.mjs";
 import { SetupError } from "./setup-error.mjs";
 
-/** The Go version to fetch when the machine's Go is too old. */
+/** The Go version to fetch when the machine has none, or an older one than a module needs. */
 const pinnedGo = "1.26.8";
+
+/** Of this Go as a module, in Go's checksum database (sum.golang.org), by system. @type {{ [system: string]: string }} */
+const sums = {
+  "linux-amd64": "h1:ZOmGe1OnfREDMIdb1Qi4G9JSuDPBLGExZMQ4nis1RXM=",
+  "linux-arm64": "h1:sYL/O6MqS68ML0kjsQ36WoYIpJqkw60TxizWUYUKQMc=",
+  "darwin-amd64": "h1:7/9KPPN8PckcA9s91hm2jmQMhzW4KyTJXHIs45L0C9M=",
+  "darwin-arm64": "h1:dFjGhY6f8DTsY8/rLchUTDRRfjJP4pCrGCwxvHFT2Fg=",
+};
 
 /** Node's architecture names → Go's. @type {{ [arch: string]: string }} */
 const architectures = { x64: "amd64", arm64: "arm64" };
 
 export const withoutGo =
-  "Install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl. Then run again.";
+  "Install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl. Then run again.";
 
 /** Memory below which the compiler collects its garbage as usual, bytes. */
 const roomyBytes = 8 * 2 ** 30;
@@ -27,15 +35,17 @@ const compilerMemory = () => {
 };
 
 /**
- * The environment of the go command: go changes no module files, checks every module against go.sum, and never switches to
- * another version of itself.
+ * The environment of the go command: go changes no module files, checks every module against go.sum, never switches to
+ * another version of itself, and keeps in our cache what it gets and compiles, where `rm -r` can remove it.
  * @param {import("../../src/local/locate-programs.mjs").Environment} env
  */
 export const goEnvironment = (env) => ({
   ...env,
   ...compilerMemory(),
   CGO_ENABLED: "0",
-  GOFLAGS: "-mod=readonly",
+  GOFLAGS: "-mod=readonly -modcacherw",
+  GOCACHE: env.GOCACHE || join(cacheDir(env), "go-build"),
+  GOMODCACHE: env.GOMODCACHE || join(cacheDir(env), "go-modules"),
   GOTOOLCHAIN: "local",
   GOWORK: "off",
   GOROOT: undefined,
@@ -59,69 +69,48 @@ export const isAtLeast = (version, oldest) => {
 const neededGo = (folder) => /^go (\S+)$/m.exec(readFileSync(join(folder, "go.mod"), "utf8"))?.[1] ?? pinnedGo;
 
 /**
- * Makes an unpacked toolchain module executable, as the go command does (cmd/go/internal/toolchain): modules keep no execute
- * permission, and below the root they hold `_go.mod` in the place of go.mod.
- * @param {string} folder
- */
-const enable = (folder) => {
-  const tools = join(folder, "pkg", "tool");
-  const binaries = [join(folder, "bin"), ...readdirSync(tools).map((name) => join(tools, name))];
-  for (const file of binaries.flatMap((path) => readdirSync(path).map((name) => join(path, name))))
-    if (statSync(file).isFile()) chmodSync(file, 0o755);
-  const source = join(folder, "src");
-  if (existsSync(join(source, "go.mod"))) return;
-  const mode = statSync(source).mode;
-  chmodSync(source, mode | 0o200); // the module cache is read-only
-  copyFileSync(join(source, "_go.mod"), join(source, "go.mod"));
-  chmodSync(source, mode);
-};
-
-/**
- * Fetches the pinned Go as a module with an older go command, which checks it against Go's checksum database.
- * @param {string} older
+ * The pinned Go of the cache, fetched when it is not there yet.
  * @param {GoDeps} deps
  */
-const fetchGo = async (older, { env, run, progress }) => {
+const pinnedGoOf = async ({ root, env, run, progress, whenPackages }) => {
+  const folder = join(cacheDir(env), `go-${pinnedGo}`);
+  const go = join(folder, "bin", "go");
+  if (isProgram(go)) return go;
   const system = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
-  const module = `golang.org/toolchain@v0.0.1-go${pinnedGo}.${system}`;
-  const cwd = cacheDir(env); // outside the repository, so that no go.mod applies
-  mkdirSync(cwd, { recursive: true });
-  const answer = await progress.step({ title: `fetching Go ${pinnedGo} as a module` }, () =>
+  const sum = sums[system];
+  if (!sum) throw new SetupError(`Go is missing, and there is none for ${system}`, { wayOut: withoutGo });
+  await whenPackages();
+  await progress.step({ title: `fetching Go ${pinnedGo} as a module` }, () =>
     run({
-      command: older,
-      args: ["mod", "download", "-json", module],
-      cwd,
-      env: { ...goEnvironment(env), GOFLAGS: "" },
-      wayOut: `See whether the go command reaches its module proxy (go env GOPROXY), then run again. Or: ${withoutGo}`,
+      command: nodeProgram(root),
+      args: [join(root, "scripts/setup/fetch-go.mjs"), pinnedGo, system, sum, folder],
+      env: { ...env, NODE_USE_ENV_PROXY: "1" },
+      wayOut: `See whether a module proxy is reached (GOPROXY, HTTPS_PROXY), then run again. Or: ${withoutGo}`,
     }),
   );
-  const { Dir: folder } = JSON.parse(answer);
-  enable(folder);
-  return join(folder, "bin", "go");
+  return go;
 };
 
 /**
  * @typedef {object} GoDeps
+ * @property {string} root of the repository
  * @property {import("../../src/local/locate-programs.mjs").Environment} env
  * @property {import("./run-tool.mjs").RunTool} run
  * @property {import("./progress.mjs").Progress} progress
+ * @property {() => Promise<unknown>} whenPackages resolves when npm's packages are there, or can't be
  */
 
 /**
- * The path of a go command that can build the modules in `folders`: the one on PATH when it is new enough, else the pinned
- * one, fetched by the one on PATH. On a machine without Go, it first installs Debian's package.
+ * The path of a go command that can build the modules in `folders`: the one on PATH when it is new enough, else the
+ * pinned one.
  * @param {readonly string[]} folders each with a go.mod
  * @param {GoDeps} deps
  */
 export const provideGo = async (folders, deps) => {
   const { env, run } = deps;
-  if (!findOnPath("go", env)) {
-    if (!canInstallDebianPackages(env)) throw new SetupError("Go is missing", { wayOut: withoutGo });
-    await installDebianPackages(["go"], deps);
-  }
   const go = findOnPath("go", env);
-  if (!go) throw new SetupError("Go is missing", { wayOut: withoutGo });
+  if (!go) return pinnedGoOf(deps);
   const answer = await run({ command: go, args: ["env", "GOVERSION"], env: goEnvironment(env), wayOut: withoutGo });
   const version = answer.trim();
-  return folders.every((folder) => isAtLeast(version, neededGo(folder))) ? go : await fetchGo(go, deps);
+  return folders.every((folder) => isAtLeast(version, neededGo(folder))) ? go : pinnedGoOf(deps);
 };

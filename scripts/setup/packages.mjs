@@ -34,8 +34,8 @@ export const packagesAreInstalled = (root) => {
   return complete && Object.keys(present).every((path) => wanted[path]);
 };
 
-/** @param {string} root */
-const nodeProgram = (root) => join(root, "node_modules", ".bin", "node");
+/** The Node that the packages bring. @param {string} root */
+export const nodeProgram = (root) => join(root, "node_modules", ".bin", "node");
 
 /**
  * Whether node_modules has a Node that is new enough. It exists only after its package's install script has run.

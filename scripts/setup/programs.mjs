@@ -134,6 +134,7 @@ const install = async (target, make) => {
  * @property {import("./run-tool.mjs").RunTool} run
  * @property {import("./progress.mjs").Progress} progress
  * @property {AbortSignal} signal
+ * @property {() => Promise<unknown>} whenPackages resolves when npm's packages are there, or can't be
  */
 
 /**

@@ -97,9 +97,9 @@ test("the service is that of both variables, else that of the data directory", a
 });
 
 test("a service that does not answer is named", async () => {
-  const { code, err } = await browserpool(["pools"], { KERNEL_BASE_URL: "http://127.0.0.1:9", KERNEL_API_KEY: "k" });
+  const { code, err } = await browserpool(["pools"], { KERNEL_BASE_URL: "http://127.0.0.1:3", KERNEL_API_KEY: "k" });
   expect(code).toBe(1);
-  expect(err).toContain("http://127.0.0.1:9 does not answer");
+  expect(err).toContain("http://127.0.0.1:3 does not answer");
 });
 
 test.each([

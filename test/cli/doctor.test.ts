@@ -150,12 +150,12 @@ describe("a machine", () => {
   });
 
   test("whose service does not answer has a problem", async () => {
-    const connection = { url: "http://127.0.0.1:9", api_key: "k", kubeconfig: "", redis_url: "", pid: 1 };
+    const connection = { url: "http://127.0.0.1:3", api_key: "k", kubeconfig: "", redis_url: "", pid: 1 };
     await writeFile(join(dataDir, "local.json"), JSON.stringify(connection));
     const [code, found] = await wrong(["--port", "0"]);
     expect(code).toBe(1);
     expect(found).toMatchObject([
-      { name: "service", says: expect.stringContaining("http://127.0.0.1:9 does not answer") },
+      { name: "service", says: expect.stringContaining("http://127.0.0.1:3 does not answer") },
     ]);
   });
 

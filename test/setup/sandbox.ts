@@ -32,7 +32,7 @@ type SetupResult = { code: number | null; output: string };
 
 /**
  * A machine of its own for one set-up: an empty home folder and cache, and a PATH that has only what the test puts
- * there. Downloads are off; a test that needs them sets its own mirror.
+ * there. Downloads are off, of Go too; a test that needs them sets its own mirror.
  */
 export const createSandbox = () => {
   const folder = mkdtempSync(join(tmpdir(), "setup-test-"));
@@ -46,6 +46,7 @@ export const createSandbox = () => {
     HOME: join(folder, "home"),
     BROWSERPOOL_CACHE_DIR: cache,
     BROWSERPOOL_DOWNLOAD_MIRROR: "off",
+    GOPROXY: "http://127.0.0.1:3",
     SANDBOX: folder,
   };
 

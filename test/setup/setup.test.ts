@@ -34,7 +34,7 @@ describe("set-up of the robustness tests", () => {
     const { code, output } = await sandbox.setUp(["--robustness"], giveControlPlane());
     expect(code).toBe(0);
     expect(output).toContain("going on without faketime: faketime is missing");
-    expect(output).toContain("going on without toxiproxy, linearizability: Go is missing");
+    expect(output).toContain("going on without toxiproxy, linearizability: ");
   });
 
   test("builds its programs when there is Go", async () => {
@@ -50,7 +50,7 @@ describe("set-up of the robustness tests", () => {
 test("set-up of the check continues without what it can't install, and says so", async () => {
   const { code, output } = await sandbox.setUp(["--check"]);
   expect(code).toBe(0);
-  expect(output).toContain("going on without helm, helm-unittest, kubeconform: Go is missing");
+  expect(output).toContain("going on without helm, helm-unittest, kubeconform: ");
 });
 
 test("set-up of the API's document continues without Schemathesis, and says what is missing", async () => {
@@ -95,7 +95,7 @@ describe("set-up that can't continue", () => {
     for (const name of systemPrograms) sandbox.program(name);
     const { code, output } = await sandbox.setUp();
     expect(code).toBe(1);
-    expect(output).toContain("Go is missing");
+    expect(output).toMatch(/Go 1\.26\.\d+ can't be downloaded: fetch failed .*ECONNREFUSED 127\.0\.0\.1:3/);
     expect(output).toContain("KUBEBUILDER_ASSETS");
     expect(existsSync(join(sandbox.cache, "setup.lock"))).toBe(false);
   });
