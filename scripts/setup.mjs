@@ -3,7 +3,7 @@
  * Installs what `npm start` and `npm test` need on a bare machine. Needs only Node 20 itself. When nothing is missing,
  * it prints nothing and ends at once. `usage` says what it installs and where.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -129,10 +129,24 @@ const findMissing = ({ programs = [], system = [], extra = [], extraSystem = [],
 const isNothing = ({ npmPackages, ...lists }) =>
   !npmPackages && Object.values(lists).every((names) => names.length === 0);
 
+/** Makes the cache. Throws when it can't be written to. */
+const requireCache = () => {
+  const folder = cacheDir(env);
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    throw new SetupError(`${folder} can't be written to: ${cause instanceof Error ? cause.message : cause}`, {
+      exitCode: 2,
+      wayOut: "Set BROWSERPOOL_CACHE_DIR to a folder in which you may write and execute programs, then run again.",
+      cause,
+    });
+  }
+};
+
 /** An empty log of the tools that run in a lane. @param {string} lane */
 const newLog = (lane) => {
   const file = join(cacheDir(env), `setup-${lane}.log`);
-  mkdirSync(cacheDir(env), { recursive: true });
   writeFileSync(file, "", { mode: 0o600 });
   return file;
 };
@@ -182,6 +196,7 @@ const tryToInstall = async (names, work, { progress, signal }) => {
 const install = async (wanted, signal) => {
   const progress = createProgress(process.stderr);
   requireInstallable(findMissing(wanted).system, env);
+  requireCache();
   const unlock = await takeLock(join(cacheDir(env), "setup.lock"), {
     signal,
     onWait: (pid) => progress.say(`another set-up (process ${pid}) is running; waiting for it`),

@@ -30,8 +30,10 @@ const roomyBytes = 8 * 2 ** 30;
  * all of it, up to a bound for each of the compilers that run at a time.
  */
 const compilerMemory = () => {
-  const perCompiler = Math.floor(totalmem() / 2 / availableParallelism());
-  return totalmem() < roomyBytes ? {} : { GOGC: "off", GOMEMLIMIT: `${perCompiler}B` };
+  // A container may have less than its machine; without a limit this is 0, or more than there is.
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const perCompiler = Math.floor(memory / 2 / availableParallelism());
+  return memory < roomyBytes ? {} : { GOGC: "off", GOMEMLIMIT: `${perCompiler}B` };
 };
 
 /**

@@ -65,12 +65,12 @@ export const local = async (options: Options, { env, print, signal }: Terminal):
     const tookMs = performance.now(); // since this process was started
     const service = { url: running.url, key: running.apiKey };
     await writeCommands(places);
-    const pool = running.demoPool ?? (await firstPool(service, stop).catch(tell));
-    print(banner(running, pool || undefined, tookMs));
+    const pool = running.demoPool ?? (await firstPool(service, stop).catch(tell)) ?? undefined;
+    print(banner(running, pool, tookMs));
     if (options.open) await openPage(`${running.url}/docs`, env);
-    if (running.demoPool) {
-      await whenWarm(service, running.demoPool, stop);
-      say(`first warm browser of pool ${running.demoPool} after ${(performance.now() / 1000).toFixed(1)} s`);
+    if (pool !== undefined) {
+      await whenWarm(service, pool, stop);
+      say(`first warm browser of pool ${pool} after ${(performance.now() / 1000).toFixed(1)} s`);
     }
     await getKubectl(places, stop);
   };

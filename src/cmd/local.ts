@@ -23,6 +23,7 @@ import { endLeftovers } from "../local/leftovers.ts";
 import { localFeatures, mayGetNamespaces, whyNoSandbox } from "../local/local-features.ts";
 import { locatePrograms, type Programs } from "../local/locate-programs.mjs";
 import { startRedis } from "../local/redis.ts";
+import { requireSpace } from "../local/required-space.ts";
 import { loopbackRanges, privateRanges } from "../platform/addresses/host-pattern.ts";
 import { environment } from "../platform/base/environment.ts";
 import { createLogger, type Logger } from "../platform/base/log.ts";
@@ -129,6 +130,7 @@ const startAll = async (
   stack.defer(() => lock.release());
   await endLeftovers(dataDir, lock);
   if (fresh) await removeData(dataDir);
+  await requireSpace(dataDir);
   // Agents are told of the port before the API listens.
   const port = (await options.choosePort()) || ((await freePort("127.0.0.1")) ?? 0);
   const logFolder = join(dataDir, "logs");

@@ -1,4 +1,4 @@
-import { lstat, readdir, rm } from "node:fs/promises";
+import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endAtHomeIn } from "../platform/process/marked-processes.ts";
@@ -33,9 +33,26 @@ export const endPodProcesses = async (podDir: string): Promise<void> => {
   await endAtHomeIn(podDir);
 };
 
+/** As far as it can: the former try to remove them may still be at work. */
+const makeWritable = async (folder: string): Promise<void> => {
+  await chmod(folder, 0o700).catch(() => undefined);
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
+    if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
+};
+
+/** What an agent has received is in folders that even their owner may not write to. Root may. */
+const removeFolder = async (folder: string): Promise<void> => {
+  try {
+    await rm(folder, remove);
+  } catch {
+    await makeWritable(folder);
+    await rm(folder, remove);
+  }
+};
+
 /** Removes the pod's folder and its temp folder. */
 export const removePodFolders = async (dataDir: string, uid: string): Promise<void> => {
-  for (const dir of [join(podsFolder(dataDir), uid), podTempFolder(uid)]) await rm(dir, remove);
+  for (const folder of [join(podsFolder(dataDir), uid), podTempFolder(uid)]) await removeFolder(folder);
 };
 
 /**

@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { viewLeases } from "../support/lease-view.ts";
@@ -168,6 +169,16 @@ describe("local mode", () => {
     expect(output).toContain(`port ${port} of 127.0.0.1 is taken by ${holder}: choose another one with --port`);
     expect(await processesOf(dataDir)).toEqual([]);
   });
+});
+
+test("a full disk is named before anything is started", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "bp-"));
+  const command = `mount -t tmpfs -o size=30m none ${folder} && exec ${process.execPath} ${main} local --port 0 --data-dir ${folder}`;
+  const child = spawn("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", command], { cwd: root });
+  const [[code], text] = await Promise.all([once(child, "exit"), textOf(child.stderr)]);
+  expect(code).toBe(1);
+  expect(text).toMatch(/^browserpool: \d+ MiB are free for \S+, of 300 MiB that a start needs/);
+  await rm(folder, { recursive: true, force: true });
 });
 
 test("SIGTERM ends local mode in order behind a shell that replaces itself, as under npm start", async () => {

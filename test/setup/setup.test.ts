@@ -100,6 +100,16 @@ describe("set-up that can't continue", () => {
     expect(existsSync(join(sandbox.cache, "setup.lock"))).toBe(false);
   });
 
+  test("names the cache that it can't write to, and the way out", async () => {
+    for (const name of systemPrograms) sandbox.program(name);
+    const file = sandbox.script(join(sandbox.folder, "a-file"), "exit 0");
+    const { code, output } = await sandbox.setUp([], { BROWSERPOOL_CACHE_DIR: join(file, "cache") });
+    expect(code).toBe(2);
+    expect(output).toMatch(/failed: \S+\/a-file\/cache can't be written to: ENOTDIR/);
+    expect(output).toContain("Set BROWSERPOOL_CACHE_DIR");
+    expect(output).not.toContain("    at "); // no stack trace
+  });
+
   test("refuses an unknown argument", async () => {
     const { code, output } = await sandbox.setUp(["--package-only"]);
     expect(code).toBe(1);
