@@ -164,7 +164,10 @@ Environment:
       const { probe } = await import("../cmd/probe.ts");
       process.exitCode = await probe(readProbeConfig(env), print, signal());
     });
-  const registry = program.command("registry").description("What the config registry knows, as JSON lines");
+  const registry = program
+    .command("registry")
+    .description("What the config registry knows, as JSON lines")
+    .helpCommand(false);
   for (const verb of ["export", "import"] as const)
     registry
       .command(verb)

@@ -35,11 +35,11 @@ type Rendered = { kind: string; metadata: { name: string }; spec?: { template?: 
 
 /**
  * Admission policies take effect a moment after they are written. This policy then refuses the operator what its roles
- * allow.
+ * allow: each time another label, since kubectl sends nothing that changes nothing.
  */
 const policiesWork = async ({ kubectl }: Pick<Cluster, "kubectl">): Promise<void> => {
   for (let left = 120; left > 0; left--) {
-    const { ok } = await kubectl("operator", "label namespace other probe=x --overwrite");
+    const { ok } = await kubectl("operator", `label namespace other probe=x${left} --overwrite`);
     if (!ok) return;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }

@@ -1,7 +1,7 @@
 /**
- * Users of pods (NETWORK-15 of docs/rules.md). Where root runs local mode, each pod runs as a user of its own: its number is the pod's address, which
- * no other pod of the machine has. So Chromium keeps its sandbox, no pod reads the files of another one or of root, and
- * nothing in it can get more rights.
+ * Users of pods (NETWORK-15 of docs/rules.md). Where root runs local mode, each pod runs as a user of its own: its
+ * number is the pod's address, which no other pod of the machine has. So Chromium keeps its sandbox, no pod reads the
+ * files of another one or of root, and nothing in it can get more rights.
  *
  *   root ──► unshare: mounts of its own ──► sh: what the pod needs of folders that its user can't pass
  *        ──► setpriv: the user, no new privileges ──► the agent

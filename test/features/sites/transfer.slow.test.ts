@@ -164,9 +164,9 @@ describe("an import with a bad line writes nothing and names it", () => {
 test.each<[string[], number, string]>([
   [["import", "--file", "/nowhere/at/all"], 1, "/nowhere/at/all"],
   [["export", "--file", "/nowhere/at/all"], 1, "/nowhere/at/all"],
-  [["look"], 2, "registry takes export or import"],
-  [[], 2, "registry takes export or import"],
-  [["export", "--colour"], 1, "--colour"],
+  [["look"], 2, "unknown command 'look'"],
+  [[], 2, "export [options]"],
+  [["export", "--colour"], 2, "unknown option '--colour'"],
 ])("%j ends with %i and says why", async (args, code, message) => {
   expect(await registry(b, args)).toMatchObject({ code, err: expect.stringContaining(message) });
 });
