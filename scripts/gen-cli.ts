@@ -33,7 +33,7 @@ export const generateCli = (options: { check: boolean }): Promise<string> => {
   const nothing = (): void => undefined;
   const terminal = { env: {}, print: nothing, complain: nothing, signal: () => new AbortController().signal };
   const program = createProgram(terminal, { main: "src/main.ts", version: "" });
-  const shown = leaves(program).filter(([name]) => !["complete", "help"].includes(name));
+  const shown = leaves(program).filter(([name]) => name !== "complete");
   const commands = shown.map(([name, command]) => `### ${name}\n\n${fenced(helpOf(command))}`);
   return generateParts(page, { commands: [fenced(helpOf(program)), ...commands].join("\n\n") }, options);
 };

@@ -191,11 +191,12 @@ const tryToInstall = async (names, work, { progress, signal }) => {
  * Installs what is missing, what comes from different places at the same time. Only one set-up at a time does so on a
  * machine.
  * @param {Wanted} wanted
+ * @param {Missing} before what was missing when the set-up began
  * @param {AbortSignal} signal
  */
-const install = async (wanted, signal) => {
+const install = async (wanted, before, signal) => {
   const progress = createProgress(process.stderr);
-  requireInstallable(findMissing(wanted).system, env);
+  requireInstallable(before.system, env);
   requireCache();
   const unlock = await takeLock(join(cacheDir(env), "setup.lock"), {
     signal,
@@ -258,7 +259,8 @@ const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 /** @param {Wanted} wanted @returns {Promise<number>} the exit code */
 const setUp = async (wanted) => {
-  if (isNothing(findMissing(wanted))) return 0;
+  const missing = findMissing(wanted);
+  if (isNothing(missing)) return 0;
   const stop = new AbortController();
   let code = 1;
   for (const [name, exitCode] of Object.entries(exitCodes))
@@ -267,7 +269,7 @@ const setUp = async (wanted) => {
       stop.abort(new Error(`stopped by ${name}`));
     });
   try {
-    await install(wanted, stop.signal);
+    await install(wanted, missing, stop.signal);
     return 0;
   } catch (error) {
     process.stderr.write(stop.signal.aborted ? "setup: stopped; the next run goes on from here\n" : explain(error));

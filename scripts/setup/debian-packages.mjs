@@ -74,18 +74,9 @@ export const requireInstallable = (programs, env) => {
   });
 };
 
-/** The installation that runs, or the last one: apt-get works for one caller at a time. @type {Promise<unknown>} */
-let running = Promise.resolve();
-
-/** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
-const oneAtATime = (work) => {
-  const mine = running.then(work, work);
-  running = mine;
-  return mine;
-};
-
 /**
- * Installs the Debian packages of these programs without recommended ones. Throws when this process can't.
+ * Installs the Debian packages of these programs without recommended ones. Throws when this process can't. One call at a
+ * time: apt-get works for one caller.
  * @param {readonly string[]} programs
  * @param {{ env: import("../../src/local/locate-programs.mjs").Environment, run: import("./run-tool.mjs").RunTool,
  *   progress: import("./progress.mjs").Progress, policyFile?: string }} deps `policyFile` replaces the system's for a test
@@ -107,6 +98,6 @@ export const installDebianPackages = async (programs, { env, run, progress, poli
     await call(aptGet, [...patient, "update"]);
   };
   await progress.step({ title: `installing ${packages.join(", ")}` }, () =>
-    oneAtATime(() => withoutNewServices(policyFile, () => install().catch(() => repair().then(install)))),
+    withoutNewServices(policyFile, () => install().catch(() => repair().then(install))),
   );
 };

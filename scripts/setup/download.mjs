@@ -106,16 +106,16 @@ export const officialArchive = (name, env) => {
   return { ...archive, url: mirrored(archive.url), checksumsUrl: mirrored(archive.checksumsUrl) };
 };
 
-/** @param {string} url @param {AbortSignal} signal */
-const open = async (url, signal) => {
-  const response = await fetch(url, { signal });
+/** @param {string | URL} url @param {RequestInit & { signal: AbortSignal }} request */
+const open = async (url, request) => {
+  const response = await fetch(url, request);
   if (!response.ok || !response.body) throw new Error(`${url}: HTTP ${response.status}`);
   return response.body;
 };
 
 /** @param {Archive} archive @param {AbortSignal} signal */
 const expectedSum = async ({ file, checksumsUrl }, signal) => {
-  const body = await open(checksumsUrl, AbortSignal.any([signal, AbortSignal.timeout(firstAnswerMs)]));
+  const body = await open(checksumsUrl, { signal: AbortSignal.any([signal, AbortSignal.timeout(firstAnswerMs)]) });
   const text = (await new Response(body).text()).trim();
   const lines = text.split("\n").map((line) => line.trim().split(/\s+/));
   const sum =
@@ -132,6 +132,27 @@ const sumOf = async (file) => {
 };
 
 /**
+ * Downloads a file to `target`. Rejects when that fails, or the file is too large.
+ * @param {string | URL} url @param {string} target @param {RequestInit & { signal: AbortSignal }} request
+ */
+export const downloadFile = async (url, target, request) => {
+  const body = await open(url, request);
+  mkdirSync(dirname(target), { recursive: true });
+  let bytes = 0;
+  await pipeline(
+    Readable.fromWeb(/** @type {import("node:stream/web").ReadableStream} */ (body)),
+    async function* (chunks) {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        if (bytes > largestBytes) throw new Error(`${url} has more than ${largestBytes} bytes`);
+        yield chunk;
+      }
+    },
+    createWriteStream(target),
+  );
+};
+
+/**
  * Downloads the archive to `target` and checks it. Rejects when the download fails, is too large or has a wrong checksum;
  * `target` may then hold a part, which must not be used.
  * @param {Archive} archive
@@ -140,19 +161,6 @@ const sumOf = async (file) => {
  */
 export const downloadArchive = async (archive, target, signal) => {
   const expected = await expectedSum(archive, signal);
-  const body = await open(archive.url, AbortSignal.any([signal, AbortSignal.timeout(wholeDownloadMs)]));
-  mkdirSync(dirname(target), { recursive: true });
-  let bytes = 0;
-  await pipeline(
-    Readable.fromWeb(/** @type {import("node:stream/web").ReadableStream} */ (body)),
-    async function* (chunks) {
-      for await (const chunk of chunks) {
-        bytes += chunk.length;
-        if (bytes > largestBytes) throw new Error(`${archive.url} has more than ${largestBytes} bytes`);
-        yield chunk;
-      }
-    },
-    createWriteStream(target),
-  );
+  await downloadFile(archive.url, target, { signal: AbortSignal.any([signal, AbortSignal.timeout(wholeDownloadMs)]) });
   if ((await sumOf(target)) !== expected) throw new Error(`${archive.url} has another checksum than its list says`);
 };

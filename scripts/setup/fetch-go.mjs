@@ -9,9 +9,9 @@ import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import yauzl from "yauzl";
+import { downloadFile } from "./download.mjs";
 
 const [version = "", system = "", sum = "", folder = ""] = process.argv.slice(2);
 const moduleVersion = `v0.0.1-go${version}.${system}`;
@@ -32,12 +32,10 @@ const download = async (proxy, target) => {
   const { username, password } = url;
   [url.username, url.password] = ["", ""];
   const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64");
-  const response = await fetch(url, {
+  await downloadFile(url, target, {
     headers: username ? { authorization: `Basic ${login}` } : {},
     signal: AbortSignal.timeout(wholeDownloadMs),
   });
-  if (!response.ok || !response.body) throw new Error(`${url}: HTTP ${response.status}`);
-  await pipeline(Readable.fromWeb(response.body), createWriteStream(target));
 };
 
 /** Modules keep no permission to execute. @param {string} path */
