@@ -5,8 +5,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { quoted } from "../local/banner.ts";
 import { locatePrograms } from "../local/locate-programs.mjs";
+import { quoted } from "../local/quoted.ts";
 import type { Variables } from "../platform/base/environment.ts";
 
 type Places = { dataDir: string /** The file that runs the commands. */; main: string; env: Readonly<Variables> };
@@ -20,8 +20,8 @@ const setupOf = async (main: string): Promise<string | undefined> => {
   );
 };
 
-/** Fills the folder. */
-export const writeCommands = async ({ dataDir, main, env }: Places): Promise<void> => {
+/** Fills the folder. Returns whether there is a kubectl. */
+export const writeCommands = async ({ dataDir, main, env }: Places): Promise<boolean> => {
   const folder = join(dataDir, "bin");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -29,15 +29,16 @@ export const writeCommands = async ({ dataDir, main, env }: Places): Promise<voi
   await writeFile(join(folder, "browserpool"), command, { mode: 0o755 });
   const { kubectl } = locatePrograms(env);
   if (kubectl) await symlink(kubectl, join(folder, "kubectl"));
+  return kubectl !== undefined;
 };
 
 /**
- * Gets a kubectl where there is none, after everything else of this machine. Resolves when it is there, can't be got,
+ * Gets a kubectl for a machine without one, after everything else of this machine. Resolves when it is there, can't be got,
  * or `signal` is aborted; the next start then goes on.
  */
 export const getKubectl = async ({ dataDir, main, env }: Places, signal: AbortSignal): Promise<void> => {
   const setup = await setupOf(main);
-  if (!setup || locatePrograms(env).kubectl || signal.aborted) return;
+  if (!setup || signal.aborted) return;
   const child = spawn("nice", ["-n", "19", process.execPath, setup, "--kubectl"], { stdio: "ignore", env });
   const stop = (): void => void child.kill();
   signal.addEventListener("abort", stop, { once: true });

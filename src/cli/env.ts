@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { quoted } from "../local/banner.ts";
+import { quoted } from "../local/quoted.ts";
 import { CommandError, readConnection } from "./service.ts";
 
 /** What a shell evaluates to have the public SDK, `kubectl` and these commands use the local mode that runs on `dataDir`. */

@@ -64,7 +64,7 @@ export const local = async (options: Options, { env, print, signal }: Terminal):
   const whenReady = async (running: RunningLocal): Promise<void> => {
     const tookMs = performance.now(); // since this process was started
     const service = { url: running.url, key: running.apiKey };
-    await writeCommands(places);
+    const hasKubectl = await writeCommands(places);
     const pool = running.demoPool ?? (await firstPool(service, stop).catch(tell)) ?? undefined;
     print(banner(running, pool, tookMs));
     if (options.open) await openPage(`${running.url}/docs`, env);
@@ -72,7 +72,7 @@ export const local = async (options: Options, { env, print, signal }: Terminal):
       await whenWarm(service, pool, stop);
       say(`first warm browser of pool ${pool} after ${(performance.now() / 1000).toFixed(1)} s`);
     }
-    await getKubectl(places, stop);
+    if (!hasKubectl) await getKubectl(places, stop);
   };
   let readied: Promise<void> | undefined;
   const onReady = (running: RunningLocal): void => {

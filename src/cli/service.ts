@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Connection } from "../local/connection-file.ts";
+import type { Variables } from "../platform/base/environment.ts";
 
 /** What a command could not do, in words for the person who called it. `exitCode`: of the process. */
 export class CommandError extends Error {
@@ -14,8 +15,6 @@ export class CommandError extends Error {
 }
 
 export type Service = { url: string; key: string };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the local mode of this data directory has written about itself; undefined when none runs. */
 export const readConnection = async (dataDir: string): Promise<Connection | undefined> => {
@@ -31,7 +30,7 @@ export const readConnection = async (dataDir: string): Promise<Connection | unde
  * The service of `KERNEL_BASE_URL` and `KERNEL_API_KEY`, which the public SDK reads too; else the local mode that runs
  * on `dataDir`. A key is never an argument: other users of the machine see those.
  */
-export const findService = async (dataDir: string, env: Environment): Promise<Service> => {
+export const findService = async (dataDir: string, env: Readonly<Variables>): Promise<Service> => {
   const { KERNEL_BASE_URL: url, KERNEL_API_KEY: key } = env;
   if (url && key) return { url: url.replace(/\/+$/, ""), key };
   if (url || key)

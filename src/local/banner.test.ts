@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { banner, quoted, type RunningLocal } from "./banner.ts";
+import { banner, type RunningLocal } from "./banner.ts";
 
 const running: RunningLocal = {
   url: "http://127.0.0.1:8080",
@@ -46,9 +46,3 @@ test("the banner warns of browsers without namespaces, and names what their user
   expect(text).toMatch(/no namespaces \(browserpool doctor says why\)/);
   expect(text).toMatch(/the API key among them[\s\S]*other sessions' DevTools/);
 });
-
-test.each([
-  ["/data/a-b.c", "/data/a-b.c"],
-  ["/my data/x", "'/my data/x'"],
-  ["/it's", "'/it'\\''s'"],
-])("a shell reads %s as it is, written %s", (text, written) => expect(quoted(text)).toBe(written));

@@ -1,3 +1,5 @@
+import { quoted } from "./quoted.ts";
+
 /** The data that a user of a running local mode needs. Paths are absolute. */
 export type RunningLocal = {
   url: string;
@@ -12,10 +14,6 @@ export type RunningLocal = {
   /** Whether each browser has namespaces, in which it sees its own files, processes and ports only. */
   isApart: boolean;
 };
-
-/** Quoted for any shell of the Bourne family, where that is needed. */
-export const quoted = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 const sandboxWarnings = {
   root: `

@@ -1,9 +1,8 @@
 import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endAtHomeIn } from "../platform/process/marked-processes.ts";
+import { endAtHomeIn, endProcessesOf } from "../platform/process/marked-processes.ts";
 import { clearRegister, killRecordedGroups, killRegisteredProcesses } from "../platform/process/process-groups.ts";
-import { endProcessesOf } from "../platform/process/user-processes.ts";
 
 /** The folder of the pods' files, with one folder for each pod, named by its uid. */
 export const podsFolder = (dataDir: string): string => join(dataDir, "pods");

@@ -1,5 +1,4 @@
-import { stringify } from "yaml";
-import type { Format } from "../output.ts";
+import { type Format, show } from "../output.ts";
 import { describe, findAll } from "./finding.ts";
 import { machineChecks } from "./machine.ts";
 
@@ -10,15 +9,7 @@ export const doctor = async (
 ): Promise<{ text: string; isWell: boolean }> => {
   const findings = await findAll(await machineChecks({ dataDir, apiPort: port, product }), signal);
   const isWell = findings.every(({ state }) => state !== "problem");
-  const texts: Record<Format, () => string> = {
-    table: () => describe(findings),
-    json: () => JSON.stringify(findings, null, 2),
-    yaml: () => stringify(findings).trimEnd(),
-    name: () =>
-      findings
-        .filter(({ state }) => state === "problem")
-        .map(({ name }) => name)
-        .join("\n"),
-  };
-  return { text: texts[output](), isWell };
+  if (output === "table") return { text: describe(findings), isWell };
+  const shown = output === "name" ? findings.filter(({ state }) => state === "problem") : findings;
+  return { text: show(output, shown, { columns: [], nameOf: ({ name }) => name, none: "" }), isWell };
 };

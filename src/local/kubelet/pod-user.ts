@@ -9,8 +9,8 @@
 import { existsSync } from "node:fs";
 import { chown, constants, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { quoted } from "../banner.ts";
 import { mayGetNamespaces } from "../local-features.ts";
+import { quoted } from "../quoted.ts";
 
 type Command = readonly [program: string, ...args: string[]];
 
