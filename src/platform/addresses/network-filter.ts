@@ -104,7 +104,8 @@ const ownPort = "a port of the service itself is never reached";
 
 /**
  * The canonical form of a host as URLs have it: lower case, no brackets, no dot at the end; other notations of IPv4
- * addresses (octal, one number) become dotted. Undefined when it is no host.
+ * addresses (octal, one number) become dotted. Undefined when it is no host: a name with an empty label is none either,
+ * which URLs may have, and which another reader could take for the name without it.
  */
 export const canonicalHost = (text: string): Pick<Target, "host" | "address"> | undefined => {
   // What else a URL can have would not be part of the host.
@@ -112,7 +113,7 @@ export const canonicalHost = (text: string): Pick<Target, "host" | "address"> | 
   const url = URL.parse(`http://${text}/`);
   if (!url || url.port) return undefined;
   const host = bareHost(url.hostname).replace(/\.$/, "");
-  return host === "" ? undefined : { host, address: parseAddress(host) };
+  return host.split(".").includes("") ? undefined : { host, address: parseAddress(host) };
 };
 
 type Reach = { ownPorts: readonly number[] | undefined; mayReach: (target: Target) => boolean };

@@ -163,8 +163,8 @@ const checkPattern = (pattern: string, url: string): void => {
   const isHost = hostPatternProblem(pattern) === undefined;
   if (!isHost && !isPrivate) return;
   const matches = hostMatcher(pattern);
-  const { host = "", port: portText = "", protocol } = URL.parse(url) ?? {};
-  const asked = canonicalHost(hostOf(url));
+  const { host = "", hostname = "", port: portText = "", protocol } = URL.parse(url) ?? {};
+  const asked = canonicalHost(hostname);
   if (!asked || host === "") return;
   const port = Number(portText || (protocol === "http:" ? 80 : 443));
   const target = { ...asked, port };
