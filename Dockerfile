@@ -1,7 +1,9 @@
-# Two images: `service` (api, operator, probe) and `browser` (the agent beside one Chromium). docs/images.md has the reasons
-# and the sizes; `npm run image` builds both.
+# Images: `service` (api, operator, doctor, probe), `browser` (the agent beside one Chromium), and `local` (local mode, whole).
+# docs/images.md has the reasons and the sizes; `npm run image` builds the first two, `npm run image -- --local` the third.
 ARG NODE_IMAGE=node:24-bookworm-slim
 ARG DEBIAN_IMAGE=debian:bookworm-slim
+# Of etcd, kube-apiserver and kubectl, for `local` alone; `npm run image` makes it from the programs that local mode runs.
+ARG SERVERS_IMAGE=scratch
 
 # The packages that run: none needs its install script, and nothing reads their types and source maps.
 FROM ${NODE_IMAGE} AS packages
@@ -62,4 +64,41 @@ RUN node --input-type=module --eval 'await import("/app/src/cmd/agent.ts")'
 ENTRYPOINT ["tini", "--", "node", "/app/src/main.ts"]
 LABEL org.opencontainers.image.title="browserpool browser" \
       org.opencontainers.image.description="Chromium and the agent of browserpool beside it" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+FROM ${SERVERS_IMAGE} AS servers
+
+FROM chromium AS local
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends bubblewrap redis-server \
+ && apt-get clean \
+ && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/debconf /var/cache/ldconfig/aux-cache
+COPY --from=servers / /opt/servers
+COPY --from=packages /app/node_modules node_modules
+COPY package.json ./
+COPY src src
+COPY crds crds
+# For `docker run --security-opt seccomp=…`, with which each browser has its sandbox and its namespaces in a container.
+COPY .devcontainer/seccomp.json /app/seccomp.json
+# The folder that commands look in without --data-dir is the volume.
+RUN install --directory --owner=10001 --group=10001 /data \
+ && ln -s /data .browserpool \
+ && printf '#!/bin/sh\nexec node /app/src/main.ts "$@"\n' > /usr/local/bin/browserpool \
+ && chmod +x /usr/local/bin/browserpool \
+ && ln -s /tmp/browserpool-policies /etc/chromium/policies
+USER 10001:10001
+ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
+    BROWSERPOOL_CHROMIUM_HEADLESS=/usr/lib/chromium/chromium-headless-shell \
+    BROWSERPOOL_CONTAINER=true \
+    BROWSERPOOL_HOST=0.0.0.0 \
+    KUBEBUILDER_ASSETS=/opt/servers \
+    KUBECONFIG=/data/kubeconfig \
+    PATH=/opt/servers:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+RUN node --input-type=module --eval 'for (const name of ["agent", "local"]) await import(`/app/src/cmd/${name}.ts`)'
+VOLUME /data
+EXPOSE 8080
+ENTRYPOINT ["tini", "--", "browserpool"]
+CMD ["local", "--data-dir", "/data", "--port", "8080"]
+LABEL org.opencontainers.image.title="browserpool local" \
+      org.opencontainers.image.description="Local mode of browserpool: API, operator, Kubernetes API, Redis and browsers in one container" \
       org.opencontainers.image.licenses="Apache-2.0"

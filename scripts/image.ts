@@ -1,4 +1,4 @@
-/** `npm run image`: builds both images of the Dockerfile. */
+/** `npm run image`: builds images of the Dockerfile. */
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,22 +9,22 @@ import { baseImages, pinned } from "./image/base-images.ts";
 import { type Docker, dockerWithBuildKit } from "./image/docker.ts";
 import { registrySecrets } from "./image/registry-secrets.ts";
 import { sbomOf } from "./image/sbom.ts";
+import { buildServersImage } from "./image/servers-image.ts";
 
 const usage = `usage: npm run image -- [options]
 
-Builds browserpool/service and browserpool/browser from the Dockerfile. The script pins base images by the digest that the
-registry has now, and writes the digest into the images' labels.
+Builds browserpool/service and browserpool/browser, or browserpool/local, from the Dockerfile. The script pins base images by
+the digest that the registry has now, and writes the digest into the images' labels.
 
+  --local          builds browserpool/local, the whole of local mode in one image, and nothing else; on Linux only
   --tag TAG        default: the version of package.json
   --prefix PREFIX  default: browserpool
   --network MODE   network of the build's containers, in docker's words
-  --sbom FOLDER    also writes each image's contents to service.cdx.json and browser.cdx.json there (CycloneDX)
+  --sbom FOLDER    also writes each image's contents there, e.g. to service.cdx.json (CycloneDX)
   --help           this text
 `;
 
 const run = promisify(execFile);
-
-const targets = ["service", "browser"] as const;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -45,6 +45,7 @@ const labels = async (base: string): Promise<Record<string, string>> => {
 const options = () =>
   parseArgs({
     options: {
+      local: { type: "boolean", default: false },
       tag: { type: "string", default: manifest.version },
       prefix: { type: "string", default: "browserpool" },
       network: { type: "string", default: "default" },
@@ -53,7 +54,7 @@ const options = () =>
     },
   }).values;
 
-const build = async ({ tag, prefix, network, sbom }: ReturnType<typeof options>): Promise<void> => {
+const build = async ({ local, tag, prefix, network, sbom }: ReturnType<typeof options>): Promise<void> => {
   const command = dockerWithBuildKit(process.env.PATH ?? "");
   const env = { ...process.env, DOCKER_BUILDKIT: "1" };
   const docker: Docker = async (...args) =>
@@ -62,6 +63,10 @@ const build = async ({ tag, prefix, network, sbom }: ReturnType<typeof options>)
   for (const [argument, name] of Object.entries(baseImages)) {
     bases[argument] = await pinned(name, docker);
     say(`base ${bases[argument]}${bases[argument] === name ? " (the local image: no registry can be reached)" : ""}`);
+  }
+  if (local) {
+    bases.SERVERS_IMAGE = `${prefix}/servers:${tag}`;
+    await buildServersImage(bases.SERVERS_IMAGE, { docker, root });
   }
   await using secrets = await registrySecrets(process.env.NODE_EXTRA_CA_CERTS);
   const shared = [
@@ -73,7 +78,7 @@ const build = async ({ tag, prefix, network, sbom }: ReturnType<typeof options>)
     ]),
     ...secrets.args,
   ];
-  for (const target of targets) {
+  for (const target of local ? ["local"] : ["service", "browser"]) {
     const image = `${prefix}/${target}:${tag}`;
     await docker("build", ...shared, "--target", target, "--tag", image, ".");
     const bytes = Number(await docker("image", "inspect", "--format", "{{.Size}}", image));

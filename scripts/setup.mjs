@@ -27,7 +27,7 @@ import { createToolRunner } from "./setup/run-tool.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 import { together } from "./setup/together.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only | --kubectl | --check | --tests | --robustness | --openapi | --cluster]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --kubectl | --image | --check | --tests | --robustness | --openapi | --cluster]
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
@@ -38,6 +38,7 @@ Installs only what is missing:
 
   --packages-only   npm packages only
   --kubectl         npm packages, and kubectl, which only people use: downloaded or built like the others
+  --image           npm packages, etcd, kube-apiserver and kubectl: what the image of local mode is built from, beside Docker
   --check           npm packages, and the chart's checkers: helm, helm-unittest, kubeconform, downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
   --tests           also kubectl, and versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go;
@@ -94,6 +95,7 @@ const scopes = {
   "": { programs: serverPrograms, system: systemPrograms },
   "--packages-only": {},
   "--kubectl": { programs: ["kubectl"] },
+  "--image": { programs: controlPlanePrograms },
   "--check": { extra: chartPrograms },
   "--tests": {
     ...{ programs: controlPlanePrograms, system: systemPrograms },

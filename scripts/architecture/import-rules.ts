@@ -71,8 +71,8 @@ export const restrictions: readonly Restriction[] = [
   },
   {
     files: ["cli/**"],
-    only: ["cli", "cmd", "local", "core/config", "platform/base"],
-    why: "commands use a service by its HTTP API, as everybody does, and start programs",
+    only: ["cli", "cmd", "local", "core/config", "platform/base", "platform/cdp", "platform/kube"],
+    why: "commands use a service by its HTTP API, as everybody does, start programs, and look at what is in a cluster",
   },
   {
     files: ["local/**"],

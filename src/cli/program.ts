@@ -81,7 +81,7 @@ const addUse = (program: Command, terminal: Terminal): void => {
 
 /** What a person does on the own machine. */
 const addLocal = (program: Command, terminal: Terminal, main: string): void => {
-  const { print, env, signal } = terminal;
+  const { print, env } = terminal;
   program
     .command("local")
     .description("Run everything on this machine: a Kubernetes API, Redis, the API and the operator")
@@ -110,21 +110,60 @@ const addLocal = (program: Command, terminal: Terminal, main: string): void => {
       const { url } = await findService(resolve(options.dataDir), env);
       print(await openPage(`${url}/docs`, env));
     });
+};
+
+/** `doctor`, for people of a machine and of a cluster. */
+const addDoctor = (program: Command, terminal: Terminal, main: string): void => {
   program
     .command("doctor")
-    .description("Look at everything that can be wrong on this machine, and say the way out")
+    .description("Look at everything that can be wrong on this machine, or in a cluster, and say the way out")
     .addOption(output)
     .addOption(dataDir)
     .option("--port <number>", "Port that the API would have", port, 8080)
-    .action(async (options: { output: Format; dataDir: string; port: number }) => {
+    .option("--cluster", "Look at an installation in the cluster of the kubeconfig instead", false)
+    .option("--namespace <namespace>", "With --cluster: namespace of the installation", "browserpool-system")
+    .option("--release <name>", "With --cluster: its name in Helm", "browserpool")
+    .option("--project <namespace>", "With --cluster: namespace of the key's project", "browserpool-default")
+    .option("--pool <pool>", "With --cluster: acquire a browser of this pool, instead of making one for it")
+    .addHelpText(
+      "after",
+      "\nIn a cluster it also uses the service of KERNEL_BASE_URL and KERNEL_API_KEY, where they are set: it stores an\nextension, makes a pool, acquires its browser and tries what that reaches beside another one, and removes all of it.",
+    )
+    .action(async (options: DoctorCommand) => {
       const { doctor } = await import("./doctor/doctor.ts");
-      const { text, isWell } = await doctor(
-        { ...options, dataDir: resolve(options.dataDir), product: dirname(dirname(main)) },
-        signal(),
-      );
-      print(text);
+      await using looked = await lookAt(options, terminal, main);
+      const { text, isWell } = await doctor(looked.checks, options.output, looked.signal);
+      terminal.print(text);
       if (!isWell) process.exitCode = 1;
     });
+};
+
+type DoctorCommand = {
+  output: Format;
+  dataDir: string;
+  port: number;
+  cluster: boolean;
+  namespace: string;
+  release: string;
+  project: string;
+  pool?: string;
+};
+
+/** What doctor is asked to look at. */
+const lookAt = async (options: DoctorCommand, { env, complain, signal: stop }: Terminal, main: string) => {
+  const signal = stop();
+  if (!options.cluster) {
+    const { machineChecks } = await import("./doctor/machine.ts");
+    const place = { dataDir: resolve(options.dataDir), apiPort: options.port, product: dirname(dirname(main)) };
+    return { signal, checks: await machineChecks(place), [Symbol.asyncDispose]: async () => {} };
+  }
+  const { clusterChecks } = await import("./doctor/cluster.ts");
+  const { namespace, release, project: projectNamespace, pool } = options;
+  const { checks, close } = clusterChecks(
+    { namespace, release, projectNamespace },
+    { env, pool, say: complain, signal },
+  );
+  return { signal, checks, [Symbol.asyncDispose]: close };
 };
 
 type LocalCommand = { port?: number; dataDir: string; fresh: boolean; demo: boolean; open: boolean };
@@ -191,6 +230,7 @@ export const createProgram = (terminal: Terminal, { main, version }: { main: str
     .exitOverride();
   program.commandsGroup("On this machine:");
   addLocal(program, terminal, main);
+  addDoctor(program, terminal, main);
   program.commandsGroup("With a service:");
   addUse(program, terminal);
   program.commandsGroup("In a cluster:");

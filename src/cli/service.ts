@@ -14,6 +14,16 @@ export class CommandError extends Error {
   }
 }
 
+/** A request that the service has refused. `code`: of the problem that it answers, such as `not_found`. */
+export class Refused extends CommandError {
+  override name = "Refused";
+  readonly code: string;
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 export type Service = { url: string; key: string };
 
 /** What the local mode of this data directory has written about itself; undefined when none runs. */
@@ -48,20 +58,26 @@ const answerMs = 30_000;
 type Request = { method?: "GET" | "POST" | "DELETE"; body?: unknown; waitMs?: number; signal: AbortSignal };
 
 /** What an answer that is no success says, with its code: "pool demo is unknown (not_found)". */
-const problemOf = async (answer: Response): Promise<string> => {
+const refusalOf = async (answer: Response): Promise<Refused> => {
   const text = await answer.text();
   try {
-    const { code, message } = JSON.parse(text) as { code?: string; message?: string };
-    if (message) return code ? `${message} (${code})` : message;
+    const { code = "", message } = JSON.parse(text) as { code?: string; message?: string };
+    if (message) return new Refused(code ? `${message} (${code})` : message, code);
   } catch {
     // Something in front of the service has answered.
   }
-  return `HTTP ${answer.status}`;
+  return new Refused(`HTTP ${answer.status}`, "");
+};
+
+const bodyOf = (body: unknown): { headers?: Record<string, string>; body?: string | FormData } => {
+  if (body === undefined) return {};
+  if (body instanceof FormData) return { body };
+  return { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 };
 
 /**
- * Calls the API and returns the body of its answer; undefined for 204. Throws a CommandError with what the service says
- * when it refuses, or when it does not answer.
+ * Calls the API and returns the body of its answer; undefined for 204. `body`: sent as JSON, and a form as itself.
+ * Throws a `Refused` with what the service says, or a CommandError when it does not answer.
  */
 export const call = async <Body>(
   { url, key }: Service,
@@ -69,17 +85,18 @@ export const call = async <Body>(
   { method = "GET", body, waitMs = 0, signal }: Request,
 ): Promise<Body | undefined> => {
   const deadline = AbortSignal.timeout(answerMs + waitMs);
+  const sent = bodyOf(body);
   const answer = await fetch(`${url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...sent,
+    headers: { authorization: `Bearer ${key}`, ...sent.headers },
     signal: AbortSignal.any([signal, deadline]),
   }).catch((error: unknown) => {
     signal.throwIfAborted();
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     throw new CommandError(`${url} does not answer: ${deadline.aborted ? "no answer in time" : cause}`);
   });
-  if (!answer.ok) throw new CommandError(await problemOf(answer));
+  if (!answer.ok) throw await refusalOf(answer);
   return answer.status === 204 ? undefined : ((await answer.json()) as Body);
 };
 

@@ -5,6 +5,7 @@
  *   ──► operator ──► api ──► local.json and the banner
  */
 import { mkdir, rm } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ensureNamespace } from "../core/bootstrap/system-namespace.ts";
@@ -172,8 +173,9 @@ const startAll = async (
   stack.defer(() => api.stop());
   await crdsSettled(kube);
 
+  const url = reachable(api.url);
   const connection = {
-    url: api.url,
+    url,
     api_key: apiKey,
     kubeconfig: kubeconfigPath,
     redis_url: redis.url,
@@ -182,8 +184,12 @@ const startAll = async (
   await writeConnection(dataDir, connection);
   stack.defer(() => removeConnection(dataDir));
   const demoPool = options.demo ? await makeDemoPool(kube, defaultNamespace) : undefined;
-  return { url: api.url, apiKey, headerFile: headerFileIn(dataDir), logFolder, demoPool, noSandbox, isApart };
+  const container = environment.BROWSERPOOL_CONTAINER ? hostname() : undefined;
+  return { url, apiKey, headerFile: headerFileIn(dataDir), logFolder, demoPool, noSandbox, isApart, container };
 };
+
+/** The URL for callers on this machine of an API that may listen on all addresses. */
+const reachable = (url: string): string => url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 
 /** Users for the pods, where this is root and can have them. */
 const podUsers = (

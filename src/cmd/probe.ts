@@ -57,7 +57,10 @@ type Say = (line: string) => void;
 
 const seconds = (sinceMs: number): string => `${((performance.now() - sinceMs) / 1000).toFixed(2)} s`;
 
-type Run = { config: ProbeConfig; say: Say; signal: AbortSignal };
+/** What else is done with the browser that was acquired. `url`: of its CDP endpoint. */
+type FurtherStep = { what: string; run(url: string, signal: AbortSignal): Promise<void> };
+
+type Run = { config: ProbeConfig; say: Say; signal: AbortSignal; further?: FurtherStep | undefined };
 
 /** Runs one step within its time limit and prints a line about it. Rejects when the step fails. */
 const step = async <T>(
@@ -110,6 +113,8 @@ const tryBrowser = async (pool: Pool, run: Run): Promise<void> => {
   const url = urlThrough(session.cdp_ws_url, run.config.url);
   try {
     await step("drive a page over CDP", run, (_client, signal) => drivePage(url, signal));
+    const { further } = run;
+    if (further) await step(further.what, run, (_client, signal) => further.run(url, signal));
   } finally {
     const remains = { ...run, signal: new AbortController().signal };
     await step("release the browser", remains, (client) => client.release(pool.id, session));
@@ -120,9 +125,14 @@ const tryBrowser = async (pool: Pool, run: Run): Promise<void> => {
  * Probes the service and returns the process's exit code: 0 when every step succeeded. `say` gets a line for each step.
  * The probe releases its browser and deletes its pool even when a step fails or `signal` is aborted.
  */
-export const probe = async (config: ProbeConfig, say: Say, signal: AbortSignal): Promise<number> => {
+export const probe = async (
+  config: ProbeConfig,
+  say: Say,
+  signal: AbortSignal,
+  further?: FurtherStep,
+): Promise<number> => {
   const startMs = performance.now();
-  const run = { config, say, signal };
+  const run = { config, say, signal, further };
   try {
     await using parts = new AsyncDisposableStack();
     await tryBrowser(await preparePool(run, parts), run);

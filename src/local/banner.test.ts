@@ -28,6 +28,13 @@ test("the banner has the key in no command", () => {
     expect(line.includes("bp_key")).toBe(line.startsWith("  API key "));
 });
 
+test("in a container, the banner names commands that work outside", () => {
+  const text = banner({ ...running, container: "3f2a" }, "demo", 4321);
+  expect(text).toContain("docker exec 3f2a browserpool acquire");
+  expect(text).toContain("curl -X POST -H @authorization http://localhost:8080/browser_pools/demo/acquire");
+  expect(text).not.toContain("npm run");
+});
+
 test.each([
   ["root", /because this is root[\s\S]*start local mode as\s+another user/],
   ["namespaces", /because user namespaces are forbidden here[\s\S]*browserpool doctor says how to allow/],

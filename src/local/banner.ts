@@ -13,6 +13,8 @@ export type RunningLocal = {
   noSandbox: "root" | "namespaces" | undefined;
   /** Whether each browser has namespaces, in which it sees its own files, processes and ports only. */
   isApart: boolean;
+  /** In a container of the image `local`, its id. */
+  container?: string | undefined;
 };
 
 const sandboxWarnings = {
@@ -37,31 +39,38 @@ chrome_policy are refused. Give browsers only to people whom you trust with this
 const sdkLine = (pool: string): string =>
   `import Kernel from "@onkernel/sdk"; console.log(await new Kernel().browserPools.acquire("${pool}", {}))`;
 
+/** What somebody does next, in a clone and outside a container. */
+const nextSteps = ({ url, headerFile, container }: RunningLocal, pool: string | undefined): string => {
+  const acquire = (base: string, header: string): string =>
+    `curl -X POST -H @${quoted(header)} ${base}/browser_pools/${encodeURIComponent(pool ?? "demo")}/acquire`;
+  if (container !== undefined)
+    return `In another terminal, outside the container (localhost:8080 is where \`docker run --publish 8080:8080\` puts it):
+  docker exec ${container} browserpool acquire
+  docker exec ${container} cat ${quoted(headerFile)} > authorization     # for curl; keep it to yourself
+  ${acquire("http://localhost:8080", "authorization")}`;
+  const withPool = `  ${acquire(url, headerFile)}
+  node --input-type=module -e '${sdkLine(pool ?? "")}'
+  browserpool sessions`;
+  return `In another terminal, in this folder:
+  eval "$(npm run -s env)"      # variables for the SDK, browserpool and kubectl on PATH
+${pool === undefined ? "  kubectl apply -f manifests/samples/pool.yaml" : withPool}`;
+};
+
 /**
  * The text that local mode prints when it is ready. `tookMs`: time since the start of the command. `pool`: a pool to
  * acquire from, by name or id; undefined when there is none.
  */
-export const banner = (
-  { url, apiKey, headerFile, logFolder, noSandbox, isApart }: RunningLocal,
-  pool: string | undefined,
-  tookMs: number,
-): string =>
-  `browserpool: ready after ${(tookMs / 1000).toFixed(1)} s
+export const banner = (running: RunningLocal, pool: string | undefined, tookMs: number): string => {
+  const { url, apiKey, logFolder, noSandbox, isApart } = running;
+  return `browserpool: ready after ${(tookMs / 1000).toFixed(1)} s
 
   API       ${url}
   API key   ${apiKey}
   Docs      ${url}/docs
   Logs      ${logFolder}
 
-In another terminal, in this folder:
-  eval "$(npm run -s env)"      # variables for the SDK, browserpool and kubectl on PATH
-${
-  pool === undefined
-    ? "  kubectl apply -f manifests/samples/pool.yaml"
-    : `  curl -X POST -H @${quoted(headerFile)} ${url}/browser_pools/${encodeURIComponent(pool)}/acquire
-  node --input-type=module -e '${sdkLine(pool)}'
-  browserpool sessions`
-}
+${nextSteps(running, pool)}
 
 Ctrl-C stops everything; pools come back with the next start.
 ${noSandbox ? sandboxWarnings[noSandbox] : ""}${isApart ? "" : notApart}`;
+};

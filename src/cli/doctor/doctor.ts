@@ -1,13 +1,13 @@
 import { type Format, show } from "../output.ts";
-import { describe, findAll } from "./finding.ts";
-import { machineChecks } from "./machine.ts";
+import { type Check, describe, findAll } from "./finding.ts";
 
-/** Looks at this machine. `text`: the findings, as `output` says; `isWell`: no problem was found. */
+/** Makes the checks. `text`: the findings, as `output` says; `isWell`: no problem was found. */
 export const doctor = async (
-  { output, dataDir, port, product }: { output: Format; dataDir: string; port: number; product: string },
+  checks: readonly Check[],
+  output: Format,
   signal: AbortSignal,
 ): Promise<{ text: string; isWell: boolean }> => {
-  const findings = await findAll(await machineChecks({ dataDir, apiPort: port, product }), signal);
+  const findings = await findAll(checks, signal);
   const isWell = findings.every(({ state }) => state !== "problem");
   if (output === "table") return { text: describe(findings), isWell };
   const shown = output === "name" ? findings.filter(({ state }) => state === "problem") : findings;

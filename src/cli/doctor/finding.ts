@@ -27,18 +27,20 @@ export const warning = (says: string, wayOut: string): Found => ({ state: "warni
 /** It can't be told here. */
 export const skipped = (says: string): Found => ({ state: "skipped", says });
 
-/** A check: its name, and what it finds. A check that throws has found a problem: it could not be made. */
-export type Check = { name: string; find(signal: AbortSignal): Promise<Found> };
+/**
+ * A check: its name, and what it finds. A check that throws has found a problem: it could not be made. `limitMs`: its
+ * longest time; left out, 20 s.
+ */
+export type Check = { name: string; limitMs?: number; find(signal: AbortSignal): Promise<Found> };
 
-/** Longest time of one check, ms. */
-const checkMs = 20_000;
+const usualMs = 20_000;
 
 /** Makes the checks, all at once, and returns their findings in the order of the checks. */
 export const findAll = (checks: readonly Check[], signal: AbortSignal): Promise<Finding[]> =>
   Promise.all(
-    checks.map(async ({ name, find }) => {
+    checks.map(async ({ name, limitMs = usualMs, find }) => {
       try {
-        return { name, ...(await find(AbortSignal.any([signal, AbortSignal.timeout(checkMs)]))) };
+        return { name, ...(await find(AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))) };
       } catch (error) {
         signal.throwIfAborted();
         return { name, state: "problem" as const, says: error instanceof Error ? error.message : String(error) };

@@ -92,7 +92,7 @@ const namespaceObstacle = async ({ bwrap, ip, socat }: Programs): Promise<string
     return "the kernel forbids them; until the next boot:\nsudo sysctl -w kernel.unprivileged_userns_clone=1";
   if ((await numberIn("/proc/sys/user/max_user_namespaces")) === 0)
     return "the kernel allows none; until the next boot:\nsudo sysctl -w user.max_user_namespaces=15000";
-  return "a container's seccomp profile may forbid them: docker run --security-opt seccomp=unconfined";
+  return "in a container, its seccomp profile may forbid them: docs/install-local.md has what docker run needs";
 };
 
 const namespaces = (found: Programs): Check => ({

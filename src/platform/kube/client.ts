@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createCalls } from "./calls.ts";
 import { KubeError } from "./kube-error.ts";
 import { countObjects, listPages, type ObjectList, type Selection, selectors } from "./list-pages.ts";
-import type { KubeObject, NewObject, Ref } from "./objects.ts";
+import { type KubeObject, malformed, type NewObject, type Ref } from "./objects.ts";
 import { pathOf, type ResourceType, resourceOf, typeMeta } from "./resource-type.ts";
 import { type KubeRequest, openTransport, type Transport } from "./transport.ts";
 import { readWatch, type WatchEvent } from "./watch.ts";
@@ -38,6 +38,8 @@ const reportingCalls = (transport: Transport, onCall: (call: KubeCall) => void):
 type ApiResource = z.infer<typeof ApiResource>;
 const ApiResource = z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() });
 const ApiResourceList = z.object({ resources: z.array(ApiResource) });
+
+const Version = z.object({ gitVersion: z.string() });
 
 /** The client of the Kubernetes API. Every call has a deadline and throws a `KubeError` when it fails. */
 export type Kube = {
@@ -105,6 +107,8 @@ export type Kube = {
   resources(apiVersion: string): Promise<ApiResource[]>;
   /** Returns true when the API server reports itself ready. Never throws. */
   ready(): Promise<boolean>;
+  /** The API server's version, such as `v1.37.2`, and its clock, ms since the epoch, to the second. */
+  server(): Promise<{ version: string; nowMs: number }>;
   close(): Promise<void>;
 };
 
@@ -204,6 +208,12 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
       } catch {
         return false;
       }
+    },
+    async server() {
+      const response = await open({ method: "GET", path: "/version", signal: AbortSignal.timeout(requestTimeoutMs) });
+      const { data } = Version.safeParse(await response.body.json().catch(() => undefined));
+      if (!data) throw malformed("does not say its version");
+      return { version: data.gitVersion, nowMs: Date.parse(String(response.headers.date)) };
     },
     close: () => transport.close(),
   };

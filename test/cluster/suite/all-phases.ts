@@ -1,8 +1,10 @@
 import { type Draw, drawn } from "../../support/draw.ts";
 import type { Phase } from "../lane.ts";
+import { doctor } from "./doctor.ts";
 import { drain } from "./drain.ts";
 import { endToEnd } from "./end-to-end.ts";
 import { helmTest } from "./helm-test.ts";
+import { localImage } from "./local-image.ts";
 import { memory } from "./memory.ts";
 import { network } from "./network.ts";
 import { nodeStopped } from "./node-stopped.ts";
@@ -21,6 +23,7 @@ import { watch } from "./watch.ts";
 export const allPhases: readonly Phase[] = [
   upgrade,
   helmTest,
+  doctor,
   rights,
   podSecurity,
   ownPods,
@@ -31,6 +34,7 @@ export const allPhases: readonly Phase[] = [
   watch,
   quotas,
   sites,
+  localImage,
   rollouts,
   drain,
   nodeStopped,
@@ -38,7 +42,16 @@ export const allPhases: readonly Phase[] = [
 ];
 
 /** Those that take a minute or more each, most of which they wait. */
-export const slowPhases: readonly Phase[] = [upgrade, memory, sites, rollouts, nodeStopped, uninstall];
+export const slowPhases: readonly Phase[] = [
+  upgrade,
+  doctor,
+  localImage,
+  memory,
+  sites,
+  rollouts,
+  nodeStopped,
+  uninstall,
+];
 
 /**
  * The phases of a run, in their order: those that are named, or else all; of the slow ones only those that are drawn.

@@ -48,7 +48,14 @@ export const blobStoreContract = (store: () => BlobStore, leftovers: () => Promi
 
     test("has nothing under a key that was never stored, and deletes it without a word", async () => {
       expect(await store().get("profiles/none/1", call())).toBeUndefined();
-      await store().delete("profiles/none/1", call());
+      for (const key of ["profiles/none/1", "profiles/none"]) await store().delete(key, call());
+    });
+
+    test("deletes what is gone already, beside others and where there are none", async () => {
+      for (const key of ["gone/1", "gone/2"])
+        await store().put(`extensions/${key}`, chunksOf(Buffer.from("x")), call());
+      for (const key of ["gone/1", "gone/1", "gone/2", "gone/2"]) await store().delete(`extensions/${key}`, call());
+      expect(await store().get("extensions/gone/1", call())).toBeUndefined();
     });
 
     test("gives a part of a blob, and lists those of one folder with the time at which they were stored", async () => {
