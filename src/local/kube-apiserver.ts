@@ -49,6 +49,8 @@ const argumentsOf = (folder: string, endpoint: string, port: number): string[] =
   `--cert-dir=${folder}`,
   `--secure-port=${port}`,
   "--bind-address=127.0.0.1",
+  // Else it looks for the address of the default route, and ends on a machine without one.
+  "--advertise-address=127.0.0.1",
   `--token-auth-file=${join(folder, "tokens.csv")}`,
   "--anonymous-auth=false",
   "--authorization-mode=RBAC",

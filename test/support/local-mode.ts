@@ -20,7 +20,13 @@ export type LocalMode = Connection & {
   stop(): Promise<number | null>;
 };
 
-export type LocalModeOptions = { dataDir: string; env?: Record<string, string>; args?: string[] };
+/** `inside`: a command that executes the one after it, and becomes it. */
+export type LocalModeOptions = {
+  dataDir: string;
+  env?: Record<string, string>;
+  args?: string[];
+  inside?: readonly string[];
+};
 
 const connectionOf = async (dataDir: string): Promise<Connection | undefined> => {
   try {
@@ -31,12 +37,15 @@ const connectionOf = async (dataDir: string): Promise<Connection | undefined> =>
 };
 
 /** Starts local mode and waits until it is ready. When that fails, nothing of it runs. */
-export const startLocalMode = async ({ dataDir, env, args = [] }: LocalModeOptions): Promise<LocalMode> => {
-  const child = spawn(
-    process.execPath,
-    [join(root, "src/main.ts"), "local", "--port", "0", "--no-demo", "--data-dir", dataDir, ...args],
-    { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] },
-  );
+export const startLocalMode = async ({
+  dataDir,
+  env,
+  args = [],
+  inside = [],
+}: LocalModeOptions): Promise<LocalMode> => {
+  const local = [join(root, "src/main.ts"), "local", "--port", "0", "--no-demo", "--data-dir", dataDir, ...args];
+  const [program = "", ...rest] = [...inside, process.execPath, ...local];
+  const child = spawn(program, rest, { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
