@@ -9,6 +9,9 @@ import { installLine, packagesOf } from "./systems.mjs";
  */
 const systemPolicyFile = "/usr/sbin/policy-rc.d";
 
+/** Time that dpkg needs to leave its database in order when it is stopped, ms. */
+const dpkgGraceMs = 20_000;
+
 /**
  * Forbids starting services while this process lives: invoke-rc.d and deb-systemd-invoke read exit code 101 as
  * "forbidden". If the process is killed before it removes the file, the file allows everything.
@@ -89,7 +92,7 @@ export const installDebianPackages = async (programs, { env, run, progress, poli
   const aptEnv = { ...env, DEBIAN_FRONTEND: "noninteractive", NEEDRESTART_SUSPEND: "1", LC_ALL: "C.UTF-8" };
   const wayOut = `See what this says, then run again: ${installLine({ platform: "linux", osRelease: "ID=debian" }, programs)}`;
   /** @param {string} command @param {string[]} args */
-  const call = (command, args) => run({ command, args, env: aptEnv, wayOut });
+  const call = (command, args) => run({ command, args, env: aptEnv, wayOut, graceMs: dpkgGraceMs });
   const patient = ["-o", "DPkg::Lock::Timeout=120"];
   const install = () => call(aptGet, [...patient, "install", "-y", "--no-install-recommends", ...packages]);
   /** Repairs the usual obstacles: missing or old package lists, an interrupted dpkg. */

@@ -11,8 +11,8 @@ const shownLines = 15;
  */
 const keptBytes = 1024 * 1024;
 
-/** Time between SIGTERM and SIGKILL, ms; dpkg needs it to leave its database in order. */
-const graceMs = 20_000;
+/** Time between SIGTERM and SIGKILL, ms. npm goes on after the former until it is through with its packages. */
+const usualGraceMs = 1_000;
 
 /**
  * @typedef {object} ToolCall
@@ -21,6 +21,7 @@ const graceMs = 20_000;
  * @property {string} [cwd]
  * @property {{ [name: string]: string | undefined }} env the whole environment of the tool
  * @property {string} wayOut what the reader can do when the tool fails
+ * @property {number} [graceMs] time that the tool needs to end in good order; left out, a second
  */
 
 /**
@@ -39,8 +40,9 @@ const signalGroup = (pid, signal) => {
  * Stops the tool when `signal` fires. Returns a function that undoes this.
  * @param {import("node:child_process").ChildProcess} child
  * @param {AbortSignal} signal
+ * @param {number} graceMs
  */
-const stopOnAbort = (child, signal) => {
+const stopOnAbort = (child, signal, graceMs) => {
   /** @type {NodeJS.Timeout | undefined} */
   let killTimer;
   const stop = () => {
@@ -67,7 +69,7 @@ export const createToolRunner = ({ logFile, signal }) => {
    * @param {ToolCall} call
    * @returns {Promise<string>}
    */
-  const run = async ({ command, args, cwd, env, wayOut }) => {
+  const run = async ({ command, args, cwd, env, wayOut, graceMs = usualGraceMs }) => {
     signal.throwIfAborted();
     appendFileSync(logFile, `\n$ ${[command, ...args].join(" ")}\n`);
     // A process group of its own, so that a stop also reaches grandchildren (compilers, dpkg).
@@ -82,7 +84,7 @@ export const createToolRunner = ({ logFile, signal }) => {
         all = (all + text).slice(-keptBytes);
         appendFileSync(logFile, text);
       });
-    const release = stopOnAbort(child, signal);
+    const release = stopOnAbort(child, signal, graceMs);
     const ended = await new Promise((resolve) => {
       child.once("error", (cause) => resolve({ outcome: `could not be started: ${cause.message}`, cause }));
       child.once("close", (code, by) => resolve({ code, outcome: by ? `ended by ${by}` : `exit code ${code}` }));

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createSandbox, repository, type Sandbox } from "./sandbox.ts";
+import { createSandbox, eventually, isAlive, repository, type Sandbox } from "./sandbox.ts";
 
 let sandbox: Sandbox;
 let clone: string;
@@ -69,6 +69,17 @@ test("a failed npm ci is reported with npm's own output and what to do, and the 
   expect(output).toContain("| npm error no network");
   expect(output).toContain("run again");
   sandbox.program("npm", fakeNpm.replace("$SANDBOX/fail", "$SANDBOX/none"));
+  expect((await setUpPackages()).code).toBe(0);
+});
+
+test("an npm that goes on after SIGTERM is killed by an interrupt, and the next run begins anew", async () => {
+  sandbox.program("npm", `trap "" TERM; echo $$ >"$SANDBOX/pid"; while :; do sleep 0.1; done`);
+  const run = sandbox.start(["--packages-only"], {}, clone);
+  await eventually(() => sandbox.lines("pid").length > 0);
+  run.child.kill("SIGINT");
+  expect((await run.ended).code).toBe(130);
+  expect(isAlive(Number(sandbox.lines("pid")[0]))).toBe(false);
+  sandbox.program("npm", fakeNpm);
   expect((await setUpPackages()).code).toBe(0);
 });
 

@@ -14,7 +14,16 @@ import {
   storeProgramVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
-import { createSandbox, eventually, fakeGo, fakePython, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
+import {
+  createSandbox,
+  eventually,
+  fakeGo,
+  fakePython,
+  isAlive,
+  repository,
+  type Sandbox,
+  systemPrograms,
+} from "./sandbox.ts";
 
 let sandbox: Sandbox;
 
@@ -35,14 +44,6 @@ const built = (): (string | undefined)[] =>
     .filter((line) => line.split(" ")[1] === "build")
     .map((line) => line.split(" ")[2]);
 const touch = (name: string): void => writeFileSync(join(sandbox.folder, name), "");
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-
 describe("building the control plane", () => {
   test("puts one program for both servers in the cache, checked against go.sum, and prints nothing the next time", async () => {
     fakeGo(sandbox);

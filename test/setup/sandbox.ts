@@ -136,3 +136,12 @@ export const eventually = async (condition: () => boolean): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 };
+
+/** Whether a process with this id runs. */
+export const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
