@@ -21,7 +21,7 @@ const isReached = async (browser: CdpConnection, url: string, signal: AbortSigna
       // The tab is closed while it waits.
       () => false,
     );
-    return await Promise.race([opened, sleep(answerMs, false, { signal })]);
+    return await Promise.race([opened, sleep(answerMs, false, { signal, ref: false })]);
   } finally {
     await browser.send("Target.closeTarget", { targetId });
   }

@@ -1,8 +1,9 @@
 /** What `browserpool doctor --cluster` tries as a caller of the installation: a browser, what it reaches, the store. */
 import { randomBytes } from "node:crypto";
 import { probe } from "../../cmd/probe.ts";
+import { hostPort } from "../../platform/base/host-port.ts";
 import type { Kube } from "../../platform/kube/client.ts";
-import type { KubeObject } from "../../platform/kube/objects.ts";
+import type { KubeObject, Pod } from "../../platform/kube/objects.ts";
 import { pods, type ResourceType } from "../../platform/kube/resource-type.ts";
 import { call, Refused, type Service } from "../service.ts";
 import { reached, type Target } from "./browser-reach.ts";
@@ -74,8 +75,18 @@ const services: ResourceType<KubeService> = {
   namespaced: true,
 };
 
-const urlAt = (scheme: string, host: string, port: number): string =>
-  `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}/`;
+/** The ports of pods as targets; their callers' port is left out, which is for everybody. */
+const targetsIn = (items: readonly Pod[], whatOf: (pod: Pod, port: string) => string): Target[] =>
+  items.flatMap((pod) => {
+    const ports = pod.spec?.containers.flatMap((container) => container.ports ?? []) ?? [];
+    const { podIP = "" } = pod.status ?? {};
+    return ports
+      .filter(({ name, protocol = "TCP" }) => podIP !== "" && name !== "http" && protocol === "TCP")
+      .map(({ name = "", containerPort }) => ({
+        what: whatOf(pod, name),
+        url: `http://${hostPort(podIP, containerPort)}/`,
+      }));
+  });
 
 /** Browsers whose agents are tried: those of a large project would take long. */
 const mostAgents = 8;
@@ -83,16 +94,7 @@ const mostAgents = 8;
 /** The agents of the project, the browser's own among them. */
 const agentsOf = async ({ kube, place }: Parts): Promise<Target[]> => {
   const { items } = await kube.list(pods, { ...browsersOf(place), limit: mostAgents });
-  return items.flatMap(({ metadata, status }) =>
-    status?.podIP ? [{ what: `agent of ${metadata.name}`, url: urlAt("http", status.podIP, 7510) }] : [],
-  );
-};
-
-/** Ports of the release's pods, by component. */
-const inside: Readonly<Record<string, { what: string; port: number }>> = {
-  api: { what: "ops ports of the api", port: 9090 },
-  operator: { what: "ops ports of the operator", port: 9090 },
-  redis: { what: "Redis", port: 6379 },
+  return targetsIn(items, ({ metadata }) => `agent of ${metadata.name}`);
 };
 
 /** What no browser may reach, but for the agents of other browsers. */
@@ -101,15 +103,11 @@ const forbiddenTargets = async ({ kube, place }: Parts): Promise<Target[]> => {
     kube.list(pods, ofRelease(place)),
     kube.get(services, { namespace: "default", name: "kubernetes" }),
   ]);
-  const components = ours.flatMap(({ metadata, status }) => {
-    const { what, port } = inside[metadata.labels?.["app.kubernetes.io/component"] ?? ""] ?? {};
-    return what && port && status?.podIP ? [{ what, url: urlAt("http", status.podIP, port) }] : [];
-  });
   const { clusterIP, ports: [first] = [] } = api?.spec ?? {};
   return [
     { what: "metadata", url: "http://169.254.169.254/" },
-    ...(clusterIP && first ? [{ what: "API server", url: urlAt("https", clusterIP, first.port) }] : []),
-    ...components,
+    ...(clusterIP && first ? [{ what: "API server", url: `https://${hostPort(clusterIP, first.port)}/` }] : []),
+    ...targetsIn(ours, ({ metadata }, port) => `port ${port} of ${metadata.labels?.["app.kubernetes.io/component"]}`),
   ];
 };
 

@@ -84,7 +84,10 @@ const definitions = (kube: Kube): Check => ({
     const known = new Set(served.flat().map(({ name }) => name));
     const missing = kinds.filter(({ plural }) => !known.has(plural)).map(({ plural, group }) => `${plural}.${group}`);
     if (missing.length === 0) return ok(`${kinds.length} kinds are served`);
-    return problem(`not served: ${missing.join(", ")}`, "helm upgrade with crds.install, or kubectl apply them");
+    return problem(
+      `not served: ${missing.join(", ")}`,
+      "set crds.enabled and upgrade the release, or: kubectl apply --server-side -f crds/",
+    );
   },
 });
 

@@ -140,7 +140,9 @@ export const doctor: Phase = {
     });
     await check("without NetworkPolicies it names what a browser reaches", () =>
       withoutPolicies(lane, [systemNamespace, projectNamespace], () =>
-        expectProblems(lane, { isolation: /metadata, API server, ops ports of the api, .*, Redis, agent of/ }),
+        expectProblems(lane, {
+          isolation: /metadata, API server, port ops of api, port ops of operator, port redis of redis, agent of/,
+        }),
       ),
     );
     for (const { what, hurt, mend, problems } of breaks)
