@@ -84,8 +84,7 @@ COPY .devcontainer/seccomp.json /app/seccomp.json
 RUN install --directory --owner=10001 --group=10001 /data \
  && ln -s /data .browserpool \
  && printf '#!/bin/sh\nexec node /app/src/main.ts "$@"\n' > /usr/local/bin/browserpool \
- && chmod +x /usr/local/bin/browserpool \
- && ln -s /tmp/browserpool-policies /etc/chromium/policies
+ && chmod +x /usr/local/bin/browserpool
 USER 10001:10001
 ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     BROWSERPOOL_CHROMIUM_HEADLESS=/usr/lib/chromium/chromium-headless-shell \

@@ -131,8 +131,12 @@ const addDoctor = (program: Command, terminal: Terminal, main: string): void => 
     )
     .action(async (options: DoctorCommand) => {
       const { doctor } = await import("./doctor/doctor.ts");
-      await using looked = await lookAt(options, terminal, main);
-      const { text, isWell } = await doctor(looked.checks, options.output, looked.signal);
+      const signal = terminal.signal();
+      await using stack = new AsyncDisposableStack();
+      const checks = options.cluster
+        ? await inCluster(options, { terminal, signal }, stack)
+        : await onMachine(options, main);
+      const { text, isWell } = await doctor(checks, options.output, signal);
       terminal.print(text);
       if (!isWell) process.exitCode = 1;
     });
@@ -149,21 +153,18 @@ type DoctorCommand = {
   pool?: string;
 };
 
-/** What doctor is asked to look at. */
-const lookAt = async (options: DoctorCommand, { env, complain, signal: stop }: Terminal, main: string) => {
-  const signal = stop();
-  if (!options.cluster) {
-    const { machineChecks } = await import("./doctor/machine.ts");
-    const place = { dataDir: resolve(options.dataDir), apiPort: options.port, product: dirname(dirname(main)) };
-    return { signal, checks: await machineChecks(place), [Symbol.asyncDispose]: async () => {} };
-  }
+const onMachine = async ({ dataDir: folder, port: apiPort }: DoctorCommand, main: string) => {
+  const { machineChecks } = await import("./doctor/machine.ts");
+  return machineChecks({ dataDir: resolve(folder), apiPort, product: dirname(dirname(main)) });
+};
+
+const inCluster = async (
+  { namespace, release, project: projectNamespace, pool }: DoctorCommand,
+  { terminal: { env, complain: say }, signal }: { terminal: Terminal; signal: AbortSignal },
+  stack: AsyncDisposableStack,
+) => {
   const { clusterChecks } = await import("./doctor/cluster.ts");
-  const { namespace, release, project: projectNamespace, pool } = options;
-  const { checks, close } = clusterChecks(
-    { namespace, release, projectNamespace },
-    { env, pool, say: complain, signal },
-  );
-  return { signal, checks, [Symbol.asyncDispose]: close };
+  return clusterChecks({ namespace, release, projectNamespace }, { env, pool, say, signal }, stack);
 };
 
 type LocalCommand = { port?: number; dataDir: string; fresh: boolean; demo: boolean; open: boolean };

@@ -37,12 +37,20 @@ export const readConnection = async (dataDir: string): Promise<Connection | unde
 };
 
 /**
- * The service of `KERNEL_BASE_URL` and `KERNEL_API_KEY`, which the public SDK reads too; else the local mode that runs
- * on `dataDir`. A key is never an argument: other users of the machine see those.
+ * The service of `KERNEL_BASE_URL` and `KERNEL_API_KEY`, which the public SDK reads too; undefined unless both are set.
+ * A key is never an argument: other users of the machine see those.
  */
+export const givenService = ({
+  KERNEL_BASE_URL: url,
+  KERNEL_API_KEY: key,
+}: Readonly<Variables>): Service | undefined =>
+  url && key ? { url: url.replace(/\/+$/, ""), key: key.trim() } : undefined;
+
+/** The service that the environment names, else the local mode that runs on `dataDir`. */
 export const findService = async (dataDir: string, env: Readonly<Variables>): Promise<Service> => {
+  const given = givenService(env);
+  if (given) return given;
   const { KERNEL_BASE_URL: url, KERNEL_API_KEY: key } = env;
-  if (url && key) return { url: url.replace(/\/+$/, ""), key };
   if (url || key)
     throw new CommandError(`${url ? "KERNEL_API_KEY" : "KERNEL_BASE_URL"} is missing: set both variables, or neither`);
   const local = await readConnection(dataDir);

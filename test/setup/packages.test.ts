@@ -1,7 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createSandbox, eventually, isAlive, repository, type Sandbox } from "./sandbox.ts";
+import { isAlive } from "../support/processes.ts";
+import { createSandbox, eventually, repository, type Sandbox } from "./sandbox.ts";
 
 let sandbox: Sandbox;
 let clone: string;
@@ -78,7 +79,7 @@ test("an npm that goes on after SIGTERM is killed by an interrupt, and the next 
   await eventually(() => sandbox.lines("pid").length > 0);
   run.child.kill("SIGINT");
   expect((await run.ended).code).toBe(130);
-  expect(isAlive(Number(sandbox.lines("pid")[0]))).toBe(false);
+  expect(await isAlive(Number(sandbox.lines("pid")[0]))).toBe(false);
   sandbox.program("npm", fakeNpm);
   expect((await setUpPackages()).code).toBe(0);
 });

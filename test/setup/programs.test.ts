@@ -14,16 +14,8 @@ import {
   storeProgramVersions,
   testProgramVersions,
 } from "../../src/local/locate-programs.mjs";
-import {
-  createSandbox,
-  eventually,
-  fakeGo,
-  fakePython,
-  isAlive,
-  repository,
-  type Sandbox,
-  systemPrograms,
-} from "./sandbox.ts";
+import { isAlive } from "../support/processes.ts";
+import { createSandbox, eventually, fakeGo, fakePython, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
 
 let sandbox: Sandbox;
 
@@ -139,7 +131,7 @@ describe("building the control plane", () => {
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
     expect(run.stderr()).toContain("the next run goes on from here");
-    await eventually(() => !isAlive(Number(sandbox.lines("grandchild")[0])));
+    await eventually(async () => !(await isAlive(Number(sandbox.lines("grandchild")[0]))));
     expect(cached()).toEqual([]);
     expect(existsSync(join(sandbox.cache, "setup.lock"))).toBe(false);
   });

@@ -130,18 +130,9 @@ export const fakePython = (sandbox: Sandbox): void => {
 };
 
 /** Resolves when `condition` holds; rejects after 20 s. */
-export const eventually = async (condition: () => boolean): Promise<void> => {
-  for (const giveUpAtMs = Date.now() + 20_000; !condition(); ) {
+export const eventually = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const giveUpAtMs = Date.now() + 20_000; !(await condition()); ) {
     if (Date.now() > giveUpAtMs) throw new Error(`never became true: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-};
-
-/** Whether a process with this id runs. */
-export const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 };

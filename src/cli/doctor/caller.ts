@@ -161,9 +161,11 @@ const tryBrowser = async (parts: Parts, signal: AbortSignal): Promise<{ used: Fo
     if (line.startsWith("…")) say(line);
   };
   const code = await probe({ url: service.url, apiKey: service.key, pool }, hear, signal, further);
-  const failed = lines.find((line) => line.startsWith("FAILED"))?.replace(/^FAILED +/, "");
-  if (code !== 0 && failed)
-    return { used: problem(failed, "kubectl describe bp, and the operator's log: docs/runbook.md"), isolation };
+  if (code !== 0) {
+    const [failed = ""] = lines.filter((line) => line.startsWith("FAILED"));
+    const wayOut = "kubectl describe bp, and the operator's log: docs/runbook.md";
+    return { used: problem(failed.replace(/^FAILED +/, ""), wayOut), isolation };
+  }
   return { used: ok("made, acquired, driven over CDP and released"), isolation };
 };
 
