@@ -110,6 +110,14 @@ export const getPoolRoute = defineRoute(
         created_at: "2026-01-02T03:04:05.678Z",
         acquired_count: 1,
         available_count: 4,
+        starting_count: 0,
+        waiting_count: 0,
+        conditions: [
+          {
+            ...{ type: "Ready", status: "True", reason: "Filled", message: "5 of 5 browsers up" },
+            ...{ observed_generation: 1, last_transition_time: "2026-01-02T03:04:09.012Z" },
+          },
+        ],
         extension_ids: [],
         browser_pool_config: {
           ...settings,

@@ -1,5 +1,6 @@
 /** The pool's requests and response over HTTP, all derived from the spec of the kind (browser-pool.ts). */
 import { z } from "zod";
+import { Conditions } from "../../../platform/kinds/conditions.ts";
 import { documentedForms, documentedFormsOfEach } from "../../../platform/kinds/document-rules.ts";
 import { maxIdLength, reservesIds } from "../../../platform/kinds/selector.ts";
 import { optionalFields, wireSchema } from "../../../platform/kinds/wire.ts";
@@ -119,6 +120,11 @@ export const PoolAnswer = z.object({
   createdAt: z.iso.datetime(),
   acquiredCount: z.int().min(0).describe("Browsers in use."),
   availableCount: z.int().min(0).describe("Browsers that are idle and can be acquired now."),
+  startingCount: z.int().min(0).describe("Browsers that start, as the operator saw last."),
+  waitingCount: z.int().min(0).describe("Callers that wait for a browser, as the operator saw last."),
+  conditions: Conditions.describe(
+    "What the operator says of the pool: Accepted, Ready and others, each with a reason. Empty until it has looked.",
+  ),
   extensionIds: z.array(z.string()).describe("Ids of the extensions in load order; empty when there are none."),
   profileId: z.string().optional().describe("Id of the profile; left out when there is none."),
   browserPoolConfig: BrowserPoolSpec.omit({ region: true, ...hidden })
