@@ -15,6 +15,16 @@ RUN --mount=type=secret,id=npmrc --mount=type=secret,id=ca-certificates \
     npm ci --omit=dev --ignore-scripts --no-audit --no-fund --cache /tmp/npm \
  && find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
+# The scripts of the console, made of their sources by packages that nothing needs later.
+FROM packages AS console
+RUN --mount=type=secret,id=npmrc --mount=type=secret,id=ca-certificates \
+    NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NODE_EXTRA_CA_CERTS=/run/secrets/ca-certificates \
+    npm ci --ignore-scripts --no-audit --no-fund --cache /tmp/npm
+COPY src src
+COPY tsconfig.json ./
+COPY scripts/image/bundle-console.ts scripts/image/
+RUN node scripts/image/bundle-console.ts
+
 # Debian and Node, without npm: nothing in these images installs packages.
 FROM ${DEBIAN_IMAGE} AS runtime
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
@@ -38,6 +48,7 @@ FROM runtime AS service
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
 COPY src src
+COPY --from=console /app/src/features/console/built.json src/features/console/
 USER 10001:10001
 RUN node --input-type=module --eval 'for (const name of ["api", "operator"]) await import(`/app/src/cmd/${name}.ts`)'
 ENTRYPOINT ["node", "/app/src/main.ts"]
@@ -77,6 +88,7 @@ COPY --from=servers / /opt/servers
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
 COPY src src
+COPY --from=console /app/src/features/console/built.json src/features/console/
 COPY crds crds
 # For `docker run --security-opt seccomp=…`, with which each browser has its sandbox and its namespaces in a container.
 COPY .devcontainer/seccomp.json /app/seccomp.json

@@ -20,15 +20,20 @@ const architecture = async (): Promise<void> => {
   if (violations.length > 0) throw new Error(violations.join("\n"));
 };
 
+const inPages = [
+  "src/features/telemetry/agent/in-page",
+  "src/features/vaults/fill/in-page",
+  "src/features/live-view/in-page",
+  "src/features/console/in-page",
+];
+
 const steps: Step[] = [
   { name: "format and lint", run: () => program("biome", "ci", "--colors=off", "--max-diagnostics=200", ".") },
   { name: "types", run: () => program("tsc", "--pretty", "false") },
-  ...["src/features/telemetry/agent/in-page", "src/features/vaults/fill/in-page", "src/features/live-view/in-page"].map(
-    (folder) => ({
-      name: `types of what runs in pages: ${folder}`,
-      run: () => program("tsc", "--pretty", "false", "-p", folder),
-    }),
-  ),
+  ...inPages.map((folder) => ({
+    name: `types of what runs in pages: ${folder}`,
+    run: () => program("tsc", "--pretty", "false", "-p", folder),
+  })),
   { name: "architecture", run: architecture },
   ...Object.entries(generators).map(([name, generate]) => ({
     name: `${name} up to date`,

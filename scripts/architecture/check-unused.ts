@@ -23,7 +23,7 @@ const programs = ["@biomejs/biome", "@types/node", "node", "typescript"];
 const isData = (file: string): boolean =>
   /^test\/(fill|registry)\/pages\//.test(file) || (file.endsWith(".json") && file !== "package.json");
 
-const isCode = (file: string): boolean => /\.(ts|mjs|js)$/.test(file) && !isData(file);
+const isCode = (file: string): boolean => /\.(tsx?|mjs|js)$/.test(file) && !isData(file);
 
 /**
  * What a tree uses. `names`: `file name` of every import by name, `file *` where all values are imported. `paths`:
@@ -38,8 +38,8 @@ const foldersAround = (file: string): string[] =>
 /** Paths of code that a file names, as code in quotes, seen from its folder and from those around it. */
 const pathsIn = (file: string, text: string): string[] => {
   const pattern = isCode(file)
-    ? /(?<=["'`])[\w./-]+\.(?:ts|mjs|js)(?=["'`])/g
-    : /(?<![\w./-])[\w./-]+\.(?:ts|mjs|js)\b/g;
+    ? /(?<=["'`])[\w./-]+\.(?:tsx?|mjs|js)(?=["'`])/g
+    : /(?<![\w./-])[\w./-]+\.(?:tsx?|mjs|js)\b/g;
   return (text.match(pattern) ?? []).flatMap((path) => foldersAround(file).map((folder) => join(folder, path)));
 };
 

@@ -2,6 +2,10 @@
 
 /** What each feature uses of another one, and why it can't do without. */
 export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  console: {
+    recordings: "a session's page has its recordings",
+    telemetry: "a session's story is told by its telemetry",
+  },
   network: { proxies: "the wall sends a browser's traffic through the parent proxies" },
   recordings: { "live-view": "a recording is the picture that the live view shows" },
   sites: {
@@ -87,8 +91,11 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@bomb.sh/tab": ["cli"],
   "@fastify/busboy": ["core/http"],
   "@kubernetes/client-node": ["platform/kube"],
+  "@preact/signals": ["features/console"],
+  "@tanstack/virtual-core": ["features/console"],
   "@opentelemetry/otlp-transformer": ["features/telemetry/export"],
   commander: ["cli"],
+  "eventsource-parser": ["features/console"],
   express: ["core/api", "core/http", "features"],
   ioredis: ["platform/redis"],
   "ipaddr.js": ["platform/addresses"],
@@ -96,15 +103,17 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "lru-cache": ["core", "features"],
   otpauth: ["features/vaults"],
   pino: ["platform/base"],
+  preact: ["features/console"],
   "prom-client": ["core/metrics", "platform/metrics"],
   "chromium-bidi": ["features/webdriver/agent"],
   "devtools-protocol": ["features/live-view/agent", "platform/cdp", "features/vaults/fill"],
+  rolldown: ["features/console"],
   "swagger-ui-dist": ["core/api"],
   tar: ["features/profiles/archive"],
   tldts: ["features", "platform/addresses"],
   undici: ["platform/kube", "core/leases", "features"],
   ws: ["features/webdriver/agent", "features/live-view/agent", "platform/cdp"],
   yauzl: ["features/extensions/zip"],
-  yaml: ["cli", "features/sites", "local", "platform/kinds", "platform/kube"],
+  yaml: ["cli", "features/console", "features/sites", "local", "platform/kinds", "platform/kube"],
   zod: ["*"],
 };

@@ -12,5 +12,5 @@ export const below = (folder: string, tree: SourceTree): SourceTree =>
       .map(([file, text]) => [file.slice(folder.length + 1), text]),
   );
 
-/** Whether a file of src/ is code that Node runs, and no test. */
-export const isProductCode = (file: string): boolean => /\.(ts|mjs)$/.test(file) && !file.endsWith(".test.ts");
+/** Whether a file of src/ is code that Node or the console's pages run, and no test. */
+export const isProductCode = (file: string): boolean => /\.(tsx?|mjs)$/.test(file) && !file.endsWith(".test.ts");

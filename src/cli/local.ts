@@ -12,7 +12,7 @@ import { freePort } from "../local/free-port.ts";
 import { portHolder } from "../local/port-holder.ts";
 import { getKubectl, writeCommands } from "./commands-folder.ts";
 import { firstPool, whenWarm } from "./first-pool.ts";
-import { openPage } from "./open.ts";
+import { consoleUrl, openPage } from "./open.ts";
 import type { Terminal } from "./program.ts";
 import { CommandError, readConnection } from "./service.ts";
 
@@ -66,8 +66,9 @@ export const local = async (options: Options, { env, print, signal }: Terminal):
     const service = { url: running.url, key: running.apiKey };
     const hasKubectl = await writeCommands(places);
     const pool = running.demoPool ?? (await firstPool(service, stop).catch(tell)) ?? undefined;
-    print(banner(running, pool, tookMs));
-    if (options.open) await openPage(`${running.url}/docs`, env);
+    const page = await consoleUrl(service, stop);
+    print(banner(running, { pool, page }, tookMs));
+    if (options.open) void openPage(page, env, stop).catch(tell);
     if (pool !== undefined) {
       await whenWarm(service, pool, stop);
       say(`first warm browser of pool ${pool} after ${(performance.now() / 1000).toFixed(1)} s`);

@@ -89,7 +89,7 @@ const addLocal = (program: Command, terminal: Terminal, main: string): void => {
     .addOption(dataDir)
     .option("--fresh", "Begin without the data of former runs", false)
     .option("--no-demo", "Make no pool demo where there is no pool")
-    .option("--open", "Show the documentation in a browser when it is ready", false)
+    .option("--open", "Show the console in a browser when it is ready", false)
     .action(async (options: LocalCommand) => {
       const { local } = await import("./local.ts");
       await local({ ...options, dataDir: resolve(options.dataDir), main }, terminal);
@@ -103,12 +103,14 @@ const addLocal = (program: Command, terminal: Terminal, main: string): void => {
       print(await exportLines(resolve(options.dataDir)));
     });
   onService(program.command("open"))
-    .description("Open the documentation of the service in a browser, and print its URL")
+    .description("Open the console in a browser, and print a URL that signs in once")
     .action(async (options: { dataDir: string }) => {
-      const { openPage } = await import("./open.ts");
+      const { consoleUrl, openPage } = await import("./open.ts");
       const { findService } = await import("./service.ts");
-      const { url } = await findService(resolve(options.dataDir), env);
-      print(await openPage(`${url}/docs`, env));
+      const stop = terminal.signal();
+      const url = await consoleUrl(await findService(resolve(options.dataDir), env), stop);
+      print(url);
+      await openPage(url, env, stop);
     });
 };
 

@@ -32,6 +32,7 @@ import { createAbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts"
 import { createDeliveries } from "../core/setups/deliver-setups.ts";
 import type { Referents } from "../core/setups/referents.ts";
 import { createSetupRequests, followSetupRequests } from "../core/setups/setup-requests.ts";
+import { createConsoleCodes } from "../features/console/console-codes.ts";
 import type { Extension } from "../features/extensions/extension.ts";
 import { storedArchive } from "../features/extensions/extensions.ts";
 import { startCachedProfiles } from "../features/profiles/cached-profiles.ts";
@@ -299,6 +300,7 @@ export const startServices = async (
     abandonedBrowsers: createAbandonedBrowsers({ kube: requestKube, log }),
     names: createSessionNames(redis, store),
     locks: createLocks(redis),
+    consoleCodes: createConsoleCodes(redis),
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
     telemetry,

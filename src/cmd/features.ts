@@ -8,6 +8,7 @@ import type { Route } from "../core/http/route.ts";
 import { browserKind } from "../core/model/browsers/browser.ts";
 import { browserPoolKind } from "../core/model/pools/browser-pool.ts";
 import { coreContents, type ProjectContents } from "../core/projects/delete-project.ts";
+import { console } from "../features/console/feature.ts";
 import { extensions } from "../features/extensions/feature.ts";
 import { liveView } from "../features/live-view/feature.ts";
 import { logs } from "../features/logs/feature.ts";
@@ -37,6 +38,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   vaults,
   extensions,
   sites,
+  console,
 ];
 
 /** Every kind, in the order in which their CRDs are installed. */

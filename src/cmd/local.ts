@@ -77,6 +77,7 @@ const localConfig = ({ port, redisUrl, dataDir, features }: LocalPlaces): Config
       ...localLimits,
       BROWSERPOOL_AUDIT_LOG: join(dataDir, "logs", "audit.log"),
       BROWSERPOOL_BROWSER_FEATURES: features.join(","),
+      BROWSERPOOL_CONSOLE: "on",
       BROWSERPOOL_BLOBS: pathToFileURL(join(dataDir, "blobs")).href,
     },
   );

@@ -27,6 +27,7 @@ import type { SessionRoom } from "../core/reservations/session-room.ts";
 import type { AbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts";
 import type { SessionProfile } from "../core/sessions/session-answer.ts";
 import type { Referents } from "../core/setups/referents.ts";
+import type { ConsoleCodes } from "../features/console/console-codes.ts";
 import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
 import type { RecordingParts } from "../features/recordings/recordings.ts";
@@ -73,6 +74,7 @@ export type ServiceDeps = {
   projects: Projects;
   apiKeys: ApiKeys;
   callerLimits: CallerLimits;
+  consoleCodes: ConsoleCodes;
   store: LeaseStore;
   endedLeases: EndedLeases;
   agents: AgentClient;

@@ -58,12 +58,17 @@ ${pool === undefined ? "  kubectl apply -f manifests/samples/pool.yaml" : withPo
 
 /**
  * The text that local mode prints when it is ready. `tookMs`: time since the start of the command. `pool`: a pool to
- * acquire from, by name or id; undefined when there is none.
+ * acquire from, by name or id; undefined when there is none. `page`: the URL that opens the console once.
  */
-export const banner = (running: RunningLocal, pool: string | undefined, tookMs: number): string => {
+export const banner = (
+  running: RunningLocal,
+  { pool, page }: { pool: string | undefined; page: string },
+  tookMs: number,
+): string => {
   const { url, apiKey, logFolder, noSandbox, isApart } = running;
   return `browserpool: ready after ${(tookMs / 1000).toFixed(1)} s
 
+  Console   ${page}
   API       ${url}
   API key   ${apiKey}
   Docs      ${url}/docs
@@ -71,6 +76,6 @@ export const banner = (running: RunningLocal, pool: string | undefined, tookMs: 
 
 ${nextSteps(running, pool)}
 
-Ctrl-C stops everything; pools come back with the next start.
+The console's URL signs in once; browserpool open prints another. Ctrl-C stops everything; pools come back with the next start.
 ${noSandbox ? sandboxWarnings[noSandbox] : ""}${isApart ? "" : notApart}`;
 };

@@ -28,6 +28,8 @@ export type Principal = {
 export type ApiKeys = {
   /** The principal of a key; undefined when the key is unknown, deleted or expired. */
   authenticate(key: string): Principal | undefined;
+  /** The principal of the key with this id; undefined as `authenticate`. */
+  principal(id: string): Principal | undefined;
   /** By id; also deleted and expired keys. */
   find(id: string): StoredApiKey | undefined;
   /** All keys, also deleted and expired ones, in no order. */
@@ -89,14 +91,16 @@ export const startApiKeys = ({
     index ??= indexKeys(reflector.list());
     return index;
   };
+  const usable = (record: StoredApiKey | undefined): Principal | undefined =>
+    record && isUsable(record, now()) ? principalOf(record) : undefined;
   return {
     authenticate(key) {
       if (key.length > maxKeyLength) return undefined;
       // The time of the look-up depends on the digest, which a caller can't steer towards the digest of a key. So it
       // need not take constant time.
-      const record = current().byDigest.get(digestApiKey(key));
-      return record && isUsable(record, now()) ? principalOf(record) : undefined;
+      return usable(current().byDigest.get(digestApiKey(key)));
     },
+    principal: (id) => usable(current().byId.get(id)),
     find: (id) => current().byId.get(id),
     list: () => [...current().byId.values()],
     put: reflector.put,

@@ -35,6 +35,7 @@ const alpha = readProject({
 const deps = {
   apiKeys: {
     authenticate: () => undefined,
+    principal: () => undefined,
     find: (id: string) => keys.find((one) => one.id === id),
     list: () => keys,
     put: () => undefined,

@@ -100,6 +100,12 @@ const Environment = z.object({
   BROWSERPOOL_LIVE_VIEW_ORIGINS: origins.describe(
     "Origins whose web pages may embed the live view in a frame; by default none.",
   ),
+  BROWSERPOOL_CONSOLE: z
+    .enum(["off", "loopback", "on"])
+    .default("off")
+    .describe(
+      "Whether the api serves the console: to requests whose Host is a loopback name, as by kubectl port-forward, or to all. Local mode: on.",
+    ),
   BROWSERPOOL_TRUSTED_PROXIES: ranges.describe(
     "Ranges (CIDR) of proxies in front of the API; X-Forwarded-For counts only as far as they wrote it. Left out: the address of the connection counts.",
   ),
@@ -339,6 +345,8 @@ export type Config = {
   allowedOrigins: readonly string[];
   /** Whose pages may embed the live view. */
   liveViewOrigins: readonly string[];
+  /** To whom the console is served: to loopback names only, or to all. */
+  console: "off" | "loopback" | "on";
   trustedProxies: readonly string[];
   redisUrl: string;
   systemNamespace: string;
@@ -398,6 +406,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     allowedHosts: env.BROWSERPOOL_ALLOWED_HOSTS,
     allowedOrigins: env.BROWSERPOOL_ALLOWED_ORIGINS,
     liveViewOrigins: env.BROWSERPOOL_LIVE_VIEW_ORIGINS,
+    console: env.BROWSERPOOL_CONSOLE,
     trustedProxies: env.BROWSERPOOL_TRUSTED_PROXIES,
     redisUrl: env.REDIS_URL,
     systemNamespace: env.BROWSERPOOL_SYSTEM_NAMESPACE,

@@ -10,8 +10,8 @@ import type { CallerLimits } from "../projects/caller-limits.ts";
 type Repeatable = {
   /** The caller's `Idempotency-Key`. */
   key: string;
-  /** The caller's API key; an idempotent answer can be read only with both keys. */
-  bearer: string;
+  /** The caller's API key or cookie; an idempotent answer can be read only with it and `key`. */
+  credential: string;
   /** Method and path. */
   operation: string;
   body: unknown;
@@ -91,14 +91,14 @@ const beginWhenKept = async (begin: () => Promise<Begun>, signal: AbortSignal): 
  * another answer.
  */
 export const answerOnce = async <Answer extends { status: number }>(
-  { key, bearer, operation, body, holders, signal }: Repeatable,
+  { key, credential, operation, body, holders, signal }: Repeatable,
   { answers, limits, log }: { answers: IdempotentAnswers; limits: Pick<CallerLimits, "refusal">; log: Logger },
   work: () => Promise<Answer>,
 ): Promise<Answer> => {
   if (key.length > maxKeyLength)
     throw new AppError("bad_request", `Idempotency-Key: at most ${maxKeyLength} characters`);
-  const digest = sha256(bearer, operation, key).toString("hex");
-  const sealingKey = sha256("sealing", bearer, key);
+  const digest = sha256(credential, operation, key).toString("hex");
+  const sealingKey = sha256("sealing", credential, key);
   // Keyed: a body can contain a password, which could be guessed from a plain hash in Redis.
   const bodyDigest = createHmac("sha256", sealingKey).update(JSON.stringify(body)).digest("hex");
 

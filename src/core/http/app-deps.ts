@@ -23,6 +23,7 @@ export type HttpServices = {
   metrics: ApiMetrics;
   pools: WatchedObjects<BrowserPool>;
   projects: Projects;
+  signingKey: KeyObject;
   store: LeaseStore;
   verifyKey: KeyObject;
 };

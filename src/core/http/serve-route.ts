@@ -13,7 +13,7 @@ import type { AppDeps, HttpServices } from "./app-deps.ts";
 import { type AuditFacts, noteAnswer, noteCaller, noteError, recordCall } from "./audit-call.ts";
 import { failedAttempt } from "./client-address.ts";
 import { ignoredFields } from "./ignored-fields.ts";
-import { authenticate, bearerToken, requirePermission, resolveProject } from "./middleware/authenticate.ts";
+import { authenticate, credentialOf, requirePermission, resolveProject } from "./middleware/authenticate.ts";
 import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
 import { giveTurn, parseBody } from "./middleware/parse-body.ts";
@@ -42,7 +42,7 @@ export const callerGone = (): AppError => new AppError("unavailable", "the calle
 
 const authenticated = (request: Request, services: AppDeps["services"]): Principal => {
   try {
-    return authenticate(request.headers, services.apiKeys);
+    return authenticate(request.headers, services);
   } catch (error) {
     throw failedAttempt(request, services, error);
   }
@@ -166,7 +166,7 @@ const readInput = async (
  * `project_not_found` when its project was archived or deleted.
  */
 const requireAllowed = (headers: Request["headers"], services: AppDeps["services"], route: Route): void => {
-  const principal = authenticate(headers, services.apiKeys);
+  const principal = authenticate(headers, services);
   requirePermission(principal, route.permission);
   projectOf(headers, principal, route, services);
 };
@@ -202,7 +202,7 @@ const answerOf = async (
   if (!isRepeatable(route) || typeof key !== "string" || key === "") return handle(request, input, route);
   const repeatable = {
     key,
-    bearer: bearerToken(request.headers) ?? "",
+    credential: credentialOf(request.headers, deps.services),
     operation: `${input.project?.id ?? "organization"} POST ${request.path}`,
     body: request.body,
     holders: answerHolders(input, deps),

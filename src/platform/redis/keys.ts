@@ -12,6 +12,9 @@ export const keptBytesKey = (holder: string): string => `bp:{${holder}}:kept_byt
 /** The holder of a lock; `digest`: of the lock's name. The suffix `turn` is an older name of locks. */
 export const lockKey = (digest: string): string => `bp:{${digest}}:turn`;
 
+/** The digest of the last code with which the console may be opened as an API key, by the key's id. */
+export const consoleCodeKey = (keyId: string): string => `bp:{${keyId}}:console_code`;
+
 /** Sorted set of the room that is reserved for sessions that begin in the organization with this system namespace. */
 export const reservedSessionsKey = (systemNamespace: string): string => `bp:{${systemNamespace}}:reserved_sessions`;
 

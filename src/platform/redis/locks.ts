@@ -9,6 +9,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../base/errors.ts";
 import type { RedisConnection } from "./connection.ts";
+import { deleteValue } from "./delete-value.ts";
 import { lockKey } from "./keys.ts";
 import { orUnavailable } from "./or-unavailable.ts";
 import { loadScript, runScript } from "./script.ts";
@@ -33,7 +34,6 @@ const retryEveryMs = 10;
 const renewMs = 5000;
 
 const renewScript = loadScript("renew-lock", import.meta.url);
-const releaseScript = loadScript("release-lock", import.meta.url);
 
 /** Locks in this Redis, shared by all replicas. */
 export const createLocks = (redis: RedisConnection): Locks => {
@@ -62,7 +62,7 @@ export const createLocks = (redis: RedisConnection): Locks => {
       } finally {
         clearInterval(renewal);
         // A failure is harmless: the work is done, and the lock expires.
-        await runScript(redis, releaseScript, [key], [holder]).catch(() => undefined);
+        await deleteValue(redis, key, holder).catch(() => undefined);
       }
     },
   };

@@ -33,7 +33,7 @@ const limits = {
 };
 const { signal } = new AbortController();
 const ask = (key: string, work: () => Promise<Answer>, holders: AnswerHolder[] = []): Promise<Answer> => {
-  const repeatable = { key, bearer: "key", operation: "POST /x", body: {}, holders, signal };
+  const repeatable = { key, credential: "key", operation: "POST /x", body: {}, holders, signal };
   return answerOnce(repeatable, { answers: createIdempotentAnswers(parts.redis), limits, log: silent }, work);
 };
 
@@ -64,7 +64,7 @@ test("a repetition waits for the first run, begins one of its own when that fail
   const repeated = ask(key, () => Promise.reject(new Error("twice")));
   const gone = new AbortController();
   const left = answerOnce(
-    { key, bearer: "key", operation: "POST /x", body: {}, holders: [], signal: gone.signal },
+    { key, credential: "key", operation: "POST /x", body: {}, holders: [], signal: gone.signal },
     { answers: createIdempotentAnswers(parts.redis), limits, log: silent },
     () => Promise.reject(new Error("twice")),
   );
@@ -204,7 +204,7 @@ test("an answer does not wait until it is kept; a repetition at once gets it all
       await answers.finish(...kept);
     },
   };
-  const repeatable = { key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [], signal };
+  const repeatable = { key: newId(), credential: "key", operation: "POST /x", body: {}, holders: [], signal };
   const answer = { status: 200, body: "one" };
   expect(await answerOnce(repeatable, { answers: slow, limits, log: silent }, async () => answer)).toEqual(answer);
   const repeated = answerOnce(repeatable, { answers, limits, log: silent }, () => Promise.reject(new Error("twice")));
@@ -218,7 +218,7 @@ test("an answer does not wait until it is kept; a repetition at once gets it all
 });
 
 describe("an outage of Redis that outlives the run of a request", () => {
-  const repeatable = () => ({ key: newId(), bearer: "key", operation: "POST /x", body: {}, holders: [], signal });
+  const repeatable = () => ({ key: newId(), credential: "key", operation: "POST /x", body: {}, holders: [], signal });
   /** Longer than a request waits for Redis, and far shorter than a mark lives, ms. */
   const outageMs = 2500;
   const soonMs = 10_000;

@@ -1,18 +1,30 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../../platform/base/errors.ts";
-import type { ApiKeys, Principal } from "../../api-keys/api-keys.ts";
+import type { Principal } from "../../api-keys/api-keys.ts";
 import type { Permission } from "../../model/permission.ts";
 import type { Project, Projects } from "../../projects/projects.ts";
+import { consoleCookieOf, consoleSession } from "../console-session.ts";
 
 /** The bearer token of a request, or undefined. */
 export const bearerToken = ({ authorization = "" }: IncomingHttpHeaders): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 
-/** The principal of a request's API key. Throws `unauthorized`. */
-export const authenticate = (headers: IncomingHttpHeaders, apiKeys: ApiKeys): Principal => {
+type CallerDeps = Parameters<typeof consoleSession>[1];
+
+/** What a request shows of its caller: an API key, or the cookie of the console; "" for neither. */
+export const credentialOf = (headers: IncomingHttpHeaders, { config }: Pick<CallerDeps, "config">): string =>
+  bearerToken(headers) ?? consoleCookieOf(headers, config) ?? "";
+
+/** The principal of a request's API key, or of the session of the console. Throws `unauthorized`. */
+export const authenticate = (headers: IncomingHttpHeaders, deps: CallerDeps): Principal => {
   const token = bearerToken(headers);
-  if (!token) throw new AppError("unauthorized", "give an API key: Authorization: Bearer <key>");
-  const principal = apiKeys.authenticate(token);
+  if (!token) {
+    const session = consoleSession(headers, deps);
+    if (session) return session.principal;
+    if (credentialOf(headers, deps)) throw new AppError("unauthorized", "the session has ended; sign in again");
+    throw new AppError("unauthorized", "give an API key: Authorization: Bearer <key>");
+  }
+  const principal = deps.apiKeys.authenticate(token);
   if (!principal) throw new AppError("unauthorized", "this API key is not known, or it has expired");
   return principal;
 };

@@ -8,7 +8,8 @@ const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 /** Whether only this machine reaches what listens on this address. */
 export const isLoopback = (address: string): boolean => loopbackNames.has(urlHost(address));
 
-const nameOf = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
+/** The name in a request's `Host`, without the port. */
+export const hostName = ({ host = "" }: IncomingHttpHeaders): string => host.replace(/:\d+$/, "").toLowerCase();
 
 const originUrl = (origin: string): URL | undefined => URL.parse(origin) ?? undefined;
 
@@ -38,11 +39,12 @@ const isOwn = (origin: string, host: string | undefined): boolean => {
  * apps may call; the caller then requires a session's token.
  */
 export const checkHost = (
-  { host, origin }: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders,
   config: Config,
   { takesApps = false }: { takesApps?: boolean } = {},
 ): void => {
-  const name = nameOf(host ?? "");
+  const { host, origin } = headers;
+  const name = hostName(headers);
   const publicName = config.publicUrl ? new URL(config.publicUrl).hostname.toLowerCase() : undefined;
   const isOurs =
     loopbackNames.has(name) ||

@@ -15,6 +15,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import type { Config } from "../../../core/config/config.ts";
 import type { AppDeps } from "../../../core/http/app-deps.ts";
 import { failedAttempt } from "../../../core/http/client-address.ts";
+import { cookieOf } from "../../../core/http/cookie-of.ts";
 import { asAppError, errorHeaders } from "../../../core/http/middleware/error-answer.ts";
 import { factsOf, logOf, setRoute } from "../../../core/http/request-locals.ts";
 import type { CallerLimits } from "../../../core/projects/caller-limits.ts";
@@ -52,10 +53,7 @@ const setVisit = (response: Response, ticket: string): void =>
 const clearVisit = (response: Response): void => void response.clearCookie(name, attributes);
 
 /** The ticket in the cookie, "" without a cookie. */
-const visitOf = ({ headers }: Pick<Request, "headers">): string => {
-  const pairs = (headers.cookie ?? "").split(";").map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
-};
+const visitOf = ({ headers }: Pick<Request, "headers">): string => cookieOf(headers, name) ?? "";
 
 /**
  * The form's token. It can be made only with the cookie, and a page of another site can't read the form that contains

@@ -1,0 +1,192 @@
+/** The frame of the console: who is signed in, the navigation, and the view of the address. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Questions } from "./parts/dialog.tsx";
+import { Messages, Problem } from "./parts/notice.tsx";
+import { openPalette, Palette } from "./parts/palette.tsx";
+import { chooseProject, ProjectChoice } from "./parts/project-choice.tsx";
+import { State, type Tone } from "./parts/state.tsx";
+import { Text } from "./parts/text.tsx";
+import { ThemeChoice } from "./parts/theme.tsx";
+import { Time } from "./parts/time.tsx";
+import { go, path, to } from "./router.ts";
+import { type Link, link, startLive } from "./service/live.ts";
+import { may, type SignedIn, session, signOut } from "./service/session.ts";
+import { SignIn } from "./views/sign-in.tsx";
+import { navigation, viewAt, views } from "./views.ts";
+
+const linkStates: Record<Link["state"], [tone: Tone, word: string]> = {
+  off: ["quiet", "Not connected"],
+  connecting: ["quiet", "Connecting"],
+  live: ["good", "Live"],
+  lost: ["bad", "Connection lost"],
+  refused: ["quiet", "Not live"],
+};
+
+const LinkState = () => {
+  const { state, since, why } = link.value;
+  const [tone, word] = linkStates[state];
+  return (
+    <span class="link-state" title={why}>
+      <State tone={tone}>{word}</State>
+      {state === "lost" && (
+        <span class="muted">
+          {" "}
+          <Time at={since} />
+        </span>
+      )}
+    </span>
+  );
+};
+
+/** Says over the view that what it shows is old. */
+const LostBanner = () => {
+  const { state, since, why } = link.value;
+  if (state !== "lost") return null;
+  return (
+    <p class="stale" role="status">
+      {why} What you see is as it was <Time at={since} />; it is tried again.
+    </p>
+  );
+};
+
+const Navigation = () => (
+  <nav aria-label="Views">
+    {navigation.map(({ title, paths }) => {
+      const offered = views.filter((view) => paths.includes(view.path) && may(view.permission));
+      if (offered.length === 0) return null;
+      return (
+        <section key={title}>
+          <h2>{title}</h2>
+          <ul>
+            {offered.map((view) => (
+              <li key={view.path}>
+                <a
+                  href={to(view.path.slice(1).split("/"))}
+                  aria-current={path.value === view.path || path.value.startsWith(`${view.path}/`) ? "page" : undefined}
+                >
+                  {view.title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      );
+    })}
+  </nav>
+);
+
+const TopBar = ({ signedIn }: { signedIn: SignedIn }) => (
+  <header class="top">
+    <a class="brand" href={to([])}>
+      Browserpool
+    </a>
+    <ProjectChoice signedIn={signedIn} />
+    <button type="button" class="search" onClick={openPalette}>
+      Go to … <kbd>{navigator.platform.startsWith("Mac") ? "⌘" : "Ctrl "}K</kbd>
+    </button>
+    <LinkState />
+    <ThemeChoice />
+    <details class="menu">
+      <summary>
+        <span class="unseen">Signed in with key </span>
+        <Text of={signedIn.key.name} />
+      </summary>
+      <div class="menu-inside">
+        <p class="muted">
+          Signed in until <Time at={signedIn.expires_at} />
+        </p>
+        <p>
+          <a href="/docs">API documentation</a>
+        </p>
+        <p class="muted">Version {signedIn.version}</p>
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </div>
+    </details>
+  </header>
+);
+
+type Loaded = ComponentType<{ id: string; more: string }>;
+
+const loaded = new Map<string, Loaded>();
+
+const NoView = ({ title, text }: { title: string; text: string }) => (
+  <>
+    <h1 tabIndex={-1}>{title}</h1>
+    <p>{text}</p>
+  </>
+);
+
+/** The view of the address. Its heading gets the focus when it is another view. */
+const Main = () => {
+  const found = viewAt(path.value);
+  const [, redraw] = useState(0);
+  const [error, setError] = useState<unknown>();
+  const view = found?.view;
+  useEffect(() => {
+    if (!view || loaded.has(view.path)) return;
+    view.load().then(
+      ({ View }) => {
+        loaded.set(view.path, View);
+        redraw((round) => round + 1);
+      },
+      (failure: unknown) => setError(failure),
+    );
+  }, [view]);
+  if (!found) return <NoView title="Nothing here" text="The console has no page at this address." />;
+  if (!may(found.view.permission))
+    return <NoView title={found.view.title} text={`Your key lacks the permission ${found.view.permission}.`} />;
+  if (error !== undefined)
+    return <Problem error={new Error("A part of the console was not loaded. Load the page again.")} />;
+  const View = loaded.get(found.view.path);
+  return View ? <View key={path.value} id={found.id} more={found.more} /> : <p class="muted">Loading …</p>;
+};
+
+const useFocusOnView = (): void => {
+  const at = path.value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another address is another view
+  useEffect(() => {
+    if (document.activeElement instanceof HTMLElement && document.activeElement !== document.body) {
+      const frame = requestAnimationFrame(() => document.querySelector<HTMLElement>("main h1")?.focus());
+      return () => cancelAnimationFrame(frame);
+    }
+    return undefined;
+  }, [at]);
+};
+
+const Console = ({ signedIn }: { signedIn: SignedIn }) => {
+  useEffect(startLive, []);
+  useFocusOnView();
+  if (path.value === "") {
+    const first = views.find(({ path: at, permission }) => !at.includes(":") && may(permission));
+    if (first) queueMicrotask(() => go(to(first.path.slice(1).split("/"))));
+  }
+  useEffect(() => chooseProject(signedIn), [signedIn]);
+  return (
+    <div class="console">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <TopBar signedIn={signedIn} />
+      <div class="side">
+        <Navigation />
+      </div>
+      <main id="main">
+        <LostBanner />
+        <Main />
+      </main>
+      <Palette />
+      <Questions />
+      <Messages />
+    </div>
+  );
+};
+
+/** The console, or the page to sign in. */
+export const App = () => {
+  const known = session.value;
+  if (known === undefined) return <p class="muted starting">Loading …</p>;
+  return "key" in known ? <Console signedIn={known} /> : <SignIn reason={known.reason} />;
+};

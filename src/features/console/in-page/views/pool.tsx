@@ -1,0 +1,228 @@
+/** One pool: what it has and shall have, and why not; its sessions; how it was since the window opened. */
+import { useState } from "preact/hooks";
+import { AsCodeButton, Code } from "../parts/as-code.tsx";
+import { Chart } from "../parts/chart.tsx";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { ask } from "../parts/dialog.tsx";
+import { attempt } from "../parts/notice.tsx";
+import { PoolBar } from "../parts/pool-bar.tsx";
+import { PoolForm } from "../parts/pool-form.tsx";
+import { sessionColumns } from "../parts/session-columns.tsx";
+import { State } from "../parts/state.tsx";
+import { Table } from "../parts/table.tsx";
+import { plainText, Text } from "../parts/text.tsx";
+import { now, Time } from "../parts/time.tsx";
+import { go, to } from "../router.ts";
+import { call, inPath } from "../service/api.ts";
+import { link, pools, sessions } from "../service/live.ts";
+import { poolManifest } from "../service/manifests.ts";
+import { historyVersion, looksAt } from "../service/pool-history.ts";
+import { type Pool, poolCounts, poolName, poolState } from "../service/pool-state.ts";
+import { may } from "../service/session.ts";
+
+const Actions = ({ pool }: { pool: Pool }) => {
+  const [isChanging, setChanging] = useState(false);
+  const path = `/browser_pools/${inPath(pool.id)}`;
+  const name = plainText(poolName(pool));
+  const flush = async (): Promise<void> => {
+    const text = `Its ${pool.available_count} idle browsers are destroyed and started anew at the fill rate. Sessions go on.`;
+    if (await ask({ title: `Flush ${name}?`, text, action: "Flush" }))
+      await attempt(() => call("POST", `${path}/flush`), `The idle browsers of ${name} are destroyed.`);
+  };
+  const discard = async (): Promise<void> => {
+    const text = "Its idle browsers are replaced at once by browsers with the present settings. Sessions go on.";
+    if (await ask({ title: `Discard the idle browsers of ${name}?`, text, action: "Discard" }))
+      await attempt(
+        () => call("PATCH", path, { body: { discard_all_idle: true } }),
+        `The idle browsers of ${name} are replaced.`,
+      );
+  };
+  const remove = async (): Promise<void> => {
+    const held = pool.acquired_count;
+    const text =
+      held > 0 ? `Its ${held} sessions end at once, and its browsers are destroyed.` : "Its browsers are destroyed.";
+    if (!(await ask({ title: `Delete ${name}?`, text, action: "Delete the pool" }))) return;
+    if (await attempt(() => call("DELETE", path, { body: { force: held > 0 } }), `Pool ${name} is deleted.`))
+      go(to(["pools"]));
+  };
+  return (
+    <div class="row">
+      {may("pools:write") && (
+        <>
+          <button type="button" onClick={() => setChanging(true)}>
+            Change
+          </button>
+          <button type="button" onClick={() => void flush()}>
+            Flush
+          </button>
+          <button type="button" onClick={() => void discard()}>
+            Discard idle browsers
+          </button>
+        </>
+      )}
+      <AsCodeButton
+        of={{
+          title: `${name} as code`,
+          yaml: poolManifest(pool),
+          curl: { method: "POST", path: "/browser_pools", body: pool.browser_pool_config },
+          sdk: `browserPools.create(${JSON.stringify(pool.browser_pool_config, null, 2)})`,
+        }}
+      />
+      {may("pools:write") && (
+        <button type="button" class="danger" onClick={() => void remove()}>
+          Delete
+        </button>
+      )}
+      {isChanging && <PoolForm pool={pool} onClose={() => setChanging(false)} />}
+    </div>
+  );
+};
+
+const Why = ({ pool }: { pool: Pool }) => {
+  const { tone, word, why } = poolState(pool);
+  const { size, available, held } = poolCounts(pool);
+  return (
+    <p class="why-line">
+      <State tone={tone}>{word}</State>{" "}
+      <span>
+        Wanted {size}, ready {available + held}
+        {why === "" ? "." : ", because "}
+        {why !== "" && <bdi>{plainText(why)}</bdi>}
+      </span>
+    </p>
+  );
+};
+
+const Conditions = ({ pool }: { pool: Pool }) => (
+  <section>
+    <h2>Conditions</h2>
+    <table class="plain">
+      <thead>
+        <tr>
+          <th scope="col">Condition</th>
+          <th scope="col">Status</th>
+          <th scope="col">Reason</th>
+          <th scope="col">Since</th>
+          <th scope="col">What the operator says</th>
+        </tr>
+      </thead>
+      <tbody>
+        {(pool.conditions ?? []).map(({ type, status, reason, message, last_transition_time }) => (
+          <tr key={type}>
+            <th scope="row">{type}</th>
+            <td>{status}</td>
+            <td>{reason}</td>
+            <td>
+              <Time at={last_transition_time} />
+            </td>
+            <td class="wrap">
+              <bdi>{plainText(message)}</bdi>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const History = ({ pool }: { pool: Pool }) => {
+  historyVersion.value;
+  const looks = looksAt(pool.id, now.value);
+  return (
+    <Chart
+      label={`Browsers of ${plainText(poolName(pool))}`}
+      times={looks.map(({ at }) => at)}
+      series={[
+        { name: "Available", tone: "one", values: looks.map(({ available }) => available) },
+        { name: "Held", tone: "two", values: looks.map(({ held }) => held) },
+        { name: "Starting", tone: "three", values: looks.map(({ starting }) => starting) },
+        { name: "Waiting", tone: "four", values: looks.map(({ waiting }) => waiting) },
+      ]}
+    />
+  );
+};
+
+const Acquire = ({ pool }: { pool: Pool }) => (
+  <details>
+    <summary>Acquire a browser of this pool</summary>
+    <Code
+      of={{
+        title: "Acquire",
+        curl: {
+          method: "POST",
+          path: `/browser_pools/${inPath(poolName(pool))}/acquire`,
+          body: { acquire_timeout_seconds: 30 },
+        },
+        sdk: `browserPools.acquire(${JSON.stringify(poolName(pool))}, { acquire_timeout_seconds: 30 })`,
+      }}
+    />
+  </details>
+);
+
+const PoolView = ({ pool }: { pool: Pool }) => {
+  sessions.version.value;
+  const held = [...sessions.byId.values()].filter((session) => session.pool?.id === pool.id);
+  return (
+    <>
+      <div class="view-head">
+        <h1 tabIndex={-1}>
+          <Text of={poolName(pool)} />
+        </h1>
+        <Actions pool={pool} />
+      </div>
+      <Why pool={pool} />
+      <PoolBar pool={pool} />
+      <History pool={pool} />
+      <dl class="facts">
+        <dt>Id</dt>
+        <dd class="mono">{pool.id}</dd>
+        <dt>Region</dt>
+        <dd>{pool.region}</dd>
+        <dt>Made</dt>
+        <dd>
+          <Time at={pool.created_at} />
+        </dd>
+        <dt>Fill rate</dt>
+        <dd>{pool.browser_pool_config.fill_rate_per_minute} % a minute</dd>
+      </dl>
+      <Acquire pool={pool} />
+      <section>
+        <h2>Sessions</h2>
+        <Table
+          label="Sessions of this pool"
+          rows={held.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))}
+          columns={sessionColumns.filter(({ key }) => key !== "pool")}
+          keyOf={({ session_id }) => session_id}
+          empty={<p>Nobody holds a browser of this pool.</p>}
+        />
+      </section>
+      <Conditions pool={pool} />
+      <section>
+        <h2>Settings</h2>
+        <CodeBlock label="Settings" text={JSON.stringify(pool.browser_pool_config, null, 2)} />
+      </section>
+    </>
+  );
+};
+
+/** The pool with this id or name. */
+export const View = ({ id }: { id: string }) => {
+  pools.version.value;
+  const pool = pools.byId.get(id) ?? [...pools.byId.values()].find(({ name }) => name === id);
+  if (pool) return <PoolView pool={pool} />;
+  const isKnown = link.value.state === "live";
+  return (
+    <>
+      <h1 tabIndex={-1}>Pool</h1>
+      {isKnown ? (
+        <p>
+          This project has no pool <Text of={id} />. It may have been deleted. <a href={to(["pools"])}>All pools</a>
+        </p>
+      ) : (
+        <p class="muted" role="status">
+          Reading …
+        </p>
+      )}
+    </>
+  );
+};

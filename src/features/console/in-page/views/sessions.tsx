@@ -1,0 +1,171 @@
+/**
+ * The sessions of the project. While the table is scrolled or has the focus, new ones wait above it, and ended ones
+ * stay where they are: nothing jumps under a person's hand.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Session } from "../../../../core/model/sessions/session-wire.ts";
+import { Show } from "../parts/fetched.tsx";
+import { Choice, Search } from "../parts/search.tsx";
+import { sessionColumns, sessionName } from "../parts/session-columns.tsx";
+import { Table } from "../parts/table.tsx";
+import { query, setFilter } from "../router.ts";
+import { readPage } from "../service/api.ts";
+import { ended, link, sessions } from "../service/live.ts";
+import { useFetched } from "../service/use-fetched.ts";
+
+const usualColumns = ["name", "state", "pool", "tags", "began", "lasted"];
+
+/** The columns that the address names. */
+const chosenColumns = (): string[] => query.value.get("columns")?.split(".").filter(Boolean) ?? usualColumns;
+
+const ColumnChoice = () => {
+  const chosen = chosenColumns();
+  const toggle = (key: string): void => {
+    const next = sessionColumns
+      .map((column) => column.key)
+      .filter((each) => (each === key ? !chosen.includes(key) : chosen.includes(each)));
+    setFilter("columns", next.join(".") === usualColumns.join(".") ? "" : next.join("."));
+  };
+  return (
+    <details class="menu">
+      <summary>Columns</summary>
+      <fieldset class="menu-inside">
+        <legend class="unseen">Columns</legend>
+        {sessionColumns.map(({ key, title }) => (
+          <label key={key} class="flag">
+            <input
+              type="checkbox"
+              checked={chosen.includes(key)}
+              disabled={key === "name"}
+              onChange={() => toggle(key)}
+            />
+            {title}
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  );
+};
+
+/** `team=a` is a tag, anything else a part of a name or an id. */
+const matcher = (text: string): ((session: Session) => boolean) => {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === "") return () => true;
+  const [, tag, value = ""] = /^([^=]+)=(.*)$/.exec(text.trim()) ?? [];
+  if (tag !== undefined) return ({ tags }) => (tags?.[tag] ?? "").startsWith(value) && tags?.[tag] !== undefined;
+  return (session) =>
+    session.session_id === wanted ||
+    sessionName(session).toLowerCase().includes(wanted) ||
+    (session.pool?.name ?? "").toLowerCase().includes(wanted);
+};
+
+const byBegin = (a: Session, b: Session): number =>
+  a.created_at < b.created_at ? 1 : a.created_at > b.created_at ? -1 : a.session_id < b.session_id ? -1 : 1;
+
+/** The rows that are shown: all, or while `isHeld` those that were there, each as it is now. */
+const useRows = (all: readonly Session[], isHeld: boolean): { rows: readonly Session[]; added: number } => {
+  const held = useRef<readonly string[] | undefined>(undefined);
+  if (!isHeld) held.current = undefined;
+  else held.current ??= all.map(({ session_id }) => session_id);
+  const kept = held.current;
+  return useMemo(() => {
+    if (!kept) return { rows: all, added: 0 };
+    const rows = kept.flatMap((id) => sessions.byId.get(id) ?? ended.byId.get(id) ?? []);
+    const known = new Set(kept);
+    return { rows, added: all.filter(({ session_id }) => !known.has(session_id)).length };
+  }, [all, kept]);
+};
+
+const Active = ({ columns }: { columns: typeof sessionColumns }) => {
+  const [isHeld, setHeld] = useState(false);
+  const version = sessions.version.value;
+  const text = query.value.get("query") ?? "";
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version says that the map has changed
+  const all = useMemo(() => [...sessions.byId.values()].filter(matcher(text)).sort(byBegin), [version, text]);
+  const { rows, added } = useRows(all, isHeld);
+  return (
+    <>
+      <p class="counts" role="status">
+        {text === "" ? `${all.length} active` : `${all.length} of ${sessions.byId.size} active`}
+        {added > 0 && (
+          <button type="button" onClick={() => setHeld(false)}>
+            Show {added} new
+          </button>
+        )}
+      </p>
+      <Table
+        label="Sessions"
+        rows={rows}
+        columns={columns}
+        keyOf={({ session_id }) => session_id}
+        onBusy={setHeld}
+        empty={
+          text !== "" ? (
+            <p>No active session matches.</p>
+          ) : link.value.state === "live" ? (
+            <p>
+              <b>Nobody holds a browser.</b> Acquire one of a pool, and it is here.
+            </p>
+          ) : (
+            <p role="status">Reading …</p>
+          )
+        }
+      />
+    </>
+  );
+};
+
+const Ended = ({ columns }: { columns: typeof sessionColumns }) => {
+  const text = query.value.get("query") ?? "";
+  const [typed, setTyped] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const fetched = useFetched(
+    `ended ${typed}`,
+    (signal) => readPage<Session>("/browsers", { status: "deleted", query: typed }, signal),
+    { everyMs: 10_000 },
+  );
+  return (
+    <Show fetched={fetched}>
+      {({ items, next }) => (
+        <>
+          <p class="counts">{next === undefined ? `${items.length} ended` : `The ${items.length} that ended last`}</p>
+          <Table
+            label="Ended sessions"
+            rows={items}
+            columns={columns}
+            keyOf={({ session_id }) => session_id}
+            empty={<p>No session has ended within the last day{typed === "" ? "" : " that matches"}.</p>}
+          />
+        </>
+      )}
+    </Show>
+  );
+};
+
+/** The sessions, active or ended. */
+export const View = () => {
+  const chosen = chosenColumns();
+  const columns = sessionColumns.filter(({ key }) => key === "name" || chosen.includes(key));
+  const isEnded = query.value.get("status") === "ended";
+  return (
+    <>
+      <div class="view-head">
+        <h1 tabIndex={-1}>Sessions</h1>
+        <Search label="Name, id, pool, or tag=value" />
+        <Choice
+          label="Which sessions"
+          name="status"
+          options={[
+            ["active", "Active"],
+            ["ended", "Ended"],
+          ]}
+        />
+        <ColumnChoice />
+      </div>
+      {isEnded ? <Ended columns={columns} /> : <Active columns={columns} />}
+    </>
+  );
+};

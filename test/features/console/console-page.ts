@@ -1,0 +1,34 @@
+/** The console in a real browser, as a person has it open. */
+import axe from "axe-core";
+import type { Page } from "puppeteer-core";
+import type { ViewBrowser } from "../../support/view-page.ts";
+
+/** Opens a view of the console, signed in with this key. `watched`: what went wrong in the page, to be looked at. */
+export const openConsole = async (
+  { browser }: ViewBrowser,
+  { url, key, path = "" }: { url: string; key: string; path?: string },
+): Promise<{ page: Page; faults: string[] }> => {
+  const page = await browser.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (message) => {
+    // Chromium tells of each answer that is an error, among them the one that says that nobody is signed in.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      faults.push(message.text());
+  });
+  await page.setViewport({ width: 1280, height: 800 });
+  await page.goto(`${url}/console${path}`);
+  await page.locator("input[name=api_key]").fill(key);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("nav");
+  return { page, faults };
+};
+
+/** What axe-core finds on the page as it is now, as `rule: element`. */
+export const axeFindings = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source);
+  return (await page.evaluate(`(async () => {
+    const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 200)));
+  })()`)) as string[];
+};
