@@ -19,6 +19,9 @@ test("a bare pool is answered with its defaults, and nothing that was not set", 
     created_at: "2026-01-02T03:04:05Z",
     acquired_count: 1,
     available_count: 3,
+    starting_count: 0,
+    waiting_count: 0,
+    conditions: [],
     extension_ids: [],
     browser_pool_config: {
       size: 2,
@@ -117,4 +120,26 @@ test("a pool written as YAML goes by its own name, and refreshes as soon as it h
 test("an object that was not read from the API server is refused", () => {
   const unread = { ...pool({}), metadata: storedMeta("demo") };
   expect(() => browserPoolAnswer(unread, counts, { extensionIds: [] })).toThrow("demo has no creationTimestamp");
+});
+
+test("a pool is answered with what the operator says of it", () => {
+  const { metadata, spec, ...rest } = pool({});
+  const lastTransitionTime = "2026-01-02T03:04:09Z";
+  const status = BrowserPoolStatus.parse({
+    starting: 1,
+    waiting: 2,
+    conditions: [
+      { type: "Ready", status: "False", reason: "Filling", message: "1 of 2 browsers up", lastTransitionTime },
+    ],
+  });
+  expect(browserPoolAnswer({ ...rest, metadata, spec, status }, counts, { extensionIds: [] })).toMatchObject({
+    starting_count: 1,
+    waiting_count: 2,
+    conditions: [
+      {
+        ...{ type: "Ready", status: "False", reason: "Filling", message: "1 of 2 browsers up" },
+        last_transition_time: lastTransitionTime,
+      },
+    ],
+  });
 });
