@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Express, Response } from "express";
 import { openApiDocument } from "../http/openapi.ts";
+import { styleSheet } from "../http/pages/style-sheet.ts";
 import type { Route } from "../http/route.ts";
 
 const packageFile = fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json"));
@@ -48,7 +49,23 @@ const page = `<!doctype html>
 </html>
 `;
 
-const style = "body { margin: 0; background: #fafafa; }\n";
+/**
+ * Swagger UI has its own colours, for light pages alone: its classes get those of the tokens. It draws its icons in
+ * black, which dark pages turn around.
+ */
+const style = `:root { --icons: none; }
+@media (prefers-color-scheme: dark) { :root { --icons: invert(1); } }
+.swagger-ui, .swagger-ui :is(.info, .info .title, .info li, .info p, .opblock-tag, .opblock-tag small, table thead tr :is(td, th),
+  .parameter__name, .parameter__type, .response-col_status, .response-col_links, .tab li, .model, .model-title, label, h4, h5,
+  .opblock-description-wrapper p, .opblock-summary-path, .opblock-summary-description, .opblock-section-header h4, .prop-type,
+  .model-toggle, .markdown p, .renderedMarkdown p, .dialog-ux .modal-ux-header h3, .dialog-ux .modal-ux-content :is(p, h4))
+  { color: var(--text); font-family: var(--sans); }
+.swagger-ui :is(.opblock-section-header, .scheme-container, .dialog-ux .modal-ux, section.models .model-container,
+  input, select, textarea, .btn) { background: var(--surface-raised); color: var(--text); box-shadow: none; }
+.swagger-ui :is(.opblock, section.models, .opblock-tag) { border-color: var(--line); }
+.swagger-ui :is(.info a, .opblock-tag a, .link) { color: var(--accent); }
+.swagger-ui :is(.arrow, .expand-operation svg, .model-toggle::after, .authorization__btn svg, .close-modal svg) { filter: var(--icons); }
+`;
 
 /** `validatorUrl: null`: the badge would send this service's address to a public validator. */
 const startScript = `SwaggerUIBundle({
@@ -80,7 +97,7 @@ export const mountOpenApi = (app: Express, routes: readonly Route[]): void =>
 export const mountDocs = (app: Express, routes: readonly Route[]): void => {
   mountOpenApi(app, routes);
   mountText(app, "/docs", ["html", page]);
-  mountText(app, "/docs/page.css", ["css", style]);
+  mountText(app, "/docs/page.css", ["css", styleSheet(style)]);
   mountText(app, "/docs/start.js", ["js", startScript]);
   for (const file of packageFiles)
     app.get(`${packageUrl}/${file}`, (_request, response) => {

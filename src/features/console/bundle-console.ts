@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { styleSheet } from "../../core/http/pages/style-sheet.ts";
 
 /**
  * What the console's pages load. `entry`: the script that begins, `preload`: those that it imports at once; they, the
@@ -14,19 +15,14 @@ export type ConsoleBundle = {
   texts: Record<string, string>;
 };
 
-/** In the order in which they count. */
-const styles = [
-  new URL("../../core/http/pages/tokens.css", import.meta.url),
-  new URL("in-page/console.css", import.meta.url),
-];
-
+const style = new URL("in-page/console.css", import.meta.url);
 const icon = new URL("in-page/icon.svg", import.meta.url);
 
 /** A name with a hash of what is in the file. */
 const nameOf = (name: string, ending: string, text: string): string =>
   `${name}-${createHash("sha256").update(text).digest("base64url").slice(0, 8)}.${ending}`;
 
-const textOf = (urls: readonly URL[]): string => urls.map((url) => readFileSync(url, "utf8")).join("\n");
+const textOf = (url: URL): string => readFileSync(url, "utf8");
 
 /**
  * Makes scripts and style sheet of in-page/, whose names contain a hash of what is in them. Needs rolldown and the
@@ -49,7 +45,7 @@ export const bundleConsole = async (): Promise<ConsoleBundle> => {
   const chunks = output.filter((file) => file.type === "chunk");
   const entry = chunks.find(({ isEntry }) => isEntry);
   if (!entry || chunks.length < output.length) throw new Error("the console's scripts are not what is expected");
-  const [css, svg] = [textOf(styles), textOf([icon])];
+  const [css, svg] = [styleSheet(textOf(style)), textOf(icon)];
   const names = { style: nameOf("console", "css", css), icon: nameOf("icon", "svg", svg) };
   const scripts = chunks.map(({ fileName, code }) => [fileName, code] as const);
   return {

@@ -13,6 +13,7 @@ import type { Config } from "../../core/config/config.ts";
 import type { AppDeps } from "../../core/http/app-deps.ts";
 import { failedToken } from "../../core/http/client-address.ts";
 import { asAppError, errorHeaders } from "../../core/http/middleware/error-answer.ts";
+import { styleSheet } from "../../core/http/pages/style-sheet.ts";
 import { factsOf, logOf, setRoute } from "../../core/http/request-locals.ts";
 import type { CallerLimits } from "../../core/projects/caller-limits.ts";
 import { readOnlyView, viewHeader } from "../../core/protocol/agent-api.ts";
@@ -44,7 +45,8 @@ const route = "/gateway/{session}/live";
 const assets: ReadonlyMap<string, string> = new Map(
   readdirSync(new URL("in-page/", import.meta.url))
     .filter((name) => /\.(js|css)$/.test(name))
-    .map((name) => [name, readFileSync(new URL(`in-page/${name}`, import.meta.url), "utf8")]),
+    .map((name) => [name, readFileSync(new URL(`in-page/${name}`, import.meta.url), "utf8")] as const)
+    .map(([name, text]) => [name, name.endsWith(".css") ? styleSheet(text) : text]),
 );
 
 const secured = (response: Response, { liveViewOrigins }: Config): Response => {

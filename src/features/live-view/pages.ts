@@ -55,17 +55,17 @@ export const viewPage = ({ readOnly }: { readOnly: boolean }): string =>
   layout(
     readOnly ? "Live view (read-only)" : "Live view",
     html`    <script type="module" src="${assets}/main.js"></script>\n`,
-    html`    <div id="view" data-read-only="${String(readOnly)}">
+    html`    <main id="view" data-read-only="${String(readOnly)}">
     <h1 class="unseen">Live view of a browser</h1>
     <nav class="bar" aria-label="Tabs of the browser">
       <ul id="tabs"></ul>
 ${readOnly ? "" : html`      <button type="button" id="open-tab">New tab</button>\n`}    </nav>
 ${readOnly ? "" : controls}    <p id="status" role="status" aria-live="polite">Connecting…</p>
-    <main id="screen">
+    <div id="screen">
       <canvas id="picture" role="img" aria-label="Picture of the remote browser"></canvas>
-${readOnly ? "" : keyboard}    </main>
+${readOnly ? "" : keyboard}    </div>
 ${readOnly ? "" : html`    <p id="leave">While the picture has the focus, keys go to the browser. <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> brings you back to these controls.</p>\n`}    <noscript><p>The live view needs JavaScript.</p></noscript>
-${readOnly ? "" : dialogs}    </div>
+${readOnly ? "" : dialogs}    </main>
 `,
   );
 

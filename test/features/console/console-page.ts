@@ -1,5 +1,4 @@
 /** The console in a real browser, as a person has it open. */
-import axe from "axe-core";
 import type { Page } from "puppeteer-core";
 import type { ViewBrowser } from "../../support/view-page.ts";
 
@@ -22,13 +21,4 @@ export const openConsole = async (
   await page.keyboard.press("Enter");
   await page.waitForSelector("nav");
   return { page, faults };
-};
-
-/** What axe-core finds on the page as it is now, as `rule: element`. */
-export const axeFindings = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe.source);
-  return (await page.evaluate(`(async () => {
-    const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 200)));
-  })()`)) as string[];
 };

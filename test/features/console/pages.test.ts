@@ -1,8 +1,9 @@
 /** The console's pages in a real browser, over the real service. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { axeFindings } from "../../support/axe-findings.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
-import { axeFindings, openConsole } from "./console-page.ts";
+import { openConsole } from "./console-page.ts";
 
 let stack: LocalProject;
 let viewers: ViewBrowser;

@@ -1,6 +1,7 @@
 /** The page of the live view in a second real browser, over the real service: what a person sees and does. */
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeFindings } from "../../support/axe-findings.ts";
 import { type BreakableLink, startBreakableLink } from "../../support/breakable-link.ts";
 import { eventually } from "../../support/eventually.ts";
 import { filledPool } from "../../support/filled-pool.ts";
@@ -81,6 +82,14 @@ describe("a person", () => {
   const chooseTab = async (title: string): Promise<void> => {
     await view.locator(`::-p-xpath(//button[text()="${title}"])`).click();
   };
+
+  test("finds nothing in the way of assistive programs, light and dark", async () => {
+    for (const value of ["light", "dark"]) {
+      await view.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+      expect(await axeFindings(view), value).toEqual([]);
+    }
+    await view.emulateMediaFeatures();
+  });
 
   // LEASE-12, VIEW-3
   test("types, with modifiers, and an input method's text", async () => {

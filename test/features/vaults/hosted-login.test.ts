@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/objects/new-id.ts";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { secrets } from "../../../src/platform/kube/resource-type.ts";
+import { axeFindings } from "../../support/axe-findings.ts";
 import { rawRequest } from "../../support/raw-http.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 
@@ -59,12 +60,33 @@ describe("a person", () => {
     // The code is no longer in the address, and no longer valid.
     expect(page.url()).not.toContain(login.handoff_code);
     await typed(page, { username: "ann", password: 'p"<&>Ω' });
-    await press(page, "form[action=form] > button");
-    expect(await textOf(page)).toContain("The login is stored");
+    await press(page, "button.primary");
+    expect(await textOf(page)).toContain("The login is saved");
     const after = await kernel.auth.connections.retrieve(connection.id);
     expect(after).toMatchObject({ status: "AUTHENTICATED", credential: { name: expect.any(String) } });
     const credential = await kernel.credentials.retrieve(after.credential?.name ?? "");
     expect(credential).toMatchObject({ domain: "shop.example", value_keys: ["password", "username"] });
+    await page.browserContext().close();
+  });
+
+  test("sees what is typed when asked for, hands in a password, and finds nothing in the way of assistive programs", async () => {
+    const { hosted_url } = await kernel.auth.connections.login((await connect()).id);
+    const page = await opened(hosted_url);
+    expect(await axeFindings(page)).toEqual([]);
+    const password = 'input[name="value:password"]';
+    const type = (): Promise<string> => page.$eval(password, (input) => (input as unknown as { type: string }).type);
+    expect(await page.$eval(password, (input) => input.getAttribute("autocomplete"))).toBe("current-password");
+    await typed(page, { username: "ann", password: "seen" });
+    expect(await type()).toBe("password");
+    await page.click('button[type="button"]');
+    expect(await type()).toBe("text");
+    expect(await axeFindings(page)).toEqual([]);
+    await page.evaluate(`document.forms[0].addEventListener("submit", (event) => {
+      event.preventDefault();
+      document.title = document.querySelector('${password}').type;
+    })`);
+    await page.click("button.primary");
+    expect(await page.title()).toBe("password");
     await page.browserContext().close();
   });
 
@@ -76,8 +98,8 @@ describe("a person", () => {
     await page.type('input[name="code"]', handoff_code ?? "");
     await press(page);
     await typed(page, { username: "ann", password: "pw" });
-    await press(page, "form[action=form] > button");
-    expect(await textOf(page)).toContain("The login is stored");
+    await press(page, "button.primary");
+    expect(await textOf(page)).toContain("The login is saved");
     expect(await kernel.auth.connections.retrieve(connection.id)).toMatchObject({ status: "AUTHENTICATED" });
     await page.browserContext().close();
   });
@@ -93,7 +115,7 @@ describe("a person", () => {
     await page.click("summary");
     await page.type('input[name="extra_name"]', "branch");
     await page.type('input[name="extra_value"]', "north");
-    await press(page, "form[action=form] > button");
+    await press(page, "button.primary");
     expect((await kernel.credentials.retrieve(name)).value_keys).toEqual(["branch", "customer", "passwd & co"]);
     await page.browserContext().close();
   });
@@ -103,7 +125,7 @@ describe("a person", () => {
     const connection = await connect({ save_credentials: false });
     const page = await opened((await kernel.auth.connections.login(connection.id)).hosted_url);
     await typed(page, { username: "ann", password: "pw" });
-    await press(page, "form[action=form] > button");
+    await press(page, "button.primary");
     const after = await kernel.auth.connections.retrieve(connection.id);
     expect(after.status).toBe("AUTHENTICATED");
     expect(after.credential).toBeUndefined();
@@ -275,7 +297,7 @@ describe("the form", () => {
     const connection = await inProject.auth.connections.create({ domain: "shop.example", profile_name: "p" });
     const page = await opened((await inProject.auth.connections.login(connection.id)).hosted_url);
     expect(await page.$eval("bdi", (shown) => shown.textContent)).toBe(name);
-    expect(await page.$$eval("script", (scripts) => scripts.length)).toBe(0);
+    expect(await page.$$eval('script:not([src="/login/page.js"])', (scripts) => scripts.length)).toBe(0);
     await page.browserContext().close();
   });
 
@@ -285,7 +307,7 @@ describe("the form", () => {
     await kernel.credentials.create({ name, domain: "shop.example", values: { [evil]: "1" } });
     const connection = await connect({ credential: { name } });
     const page = await opened((await kernel.auth.connections.login(connection.id)).hosted_url);
-    expect(await page.$$eval("script", (scripts) => scripts.length)).toBe(0);
+    expect(await page.$$eval('script:not([src="/login/page.js"])', (scripts) => scripts.length)).toBe(0);
     expect(await page.$$eval("label", (labels) => labels[0]?.textContent?.trim())).toBe(evil);
     await page.browserContext().close();
   });

@@ -7,6 +7,7 @@ import type { Express, Request, Response } from "express";
 import { z } from "zod";
 import type { Config } from "../../../core/config/config.ts";
 import { validate } from "../../../core/http/middleware/validate.ts";
+import { styleSheet } from "../../../core/http/pages/style-sheet.ts";
 import { AppError, httpStatus } from "../../../platform/base/errors.ts";
 import type { BlobStore } from "../../../platform/blobs/blob-store.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
@@ -86,7 +87,7 @@ export const mountRegistry = (app: Express, services: () => Services | undefined
     });
   };
   app.get("/registry/page.css", (_request, response) => {
-    secured(response).set("Cache-Control", "no-cache").type("css").send(style);
+    secured(response).set("Cache-Control", "no-cache").type("css").send(styleSheet(style));
   });
   show("/registry", async (request, response, deps) => {
     const { query, scope, offset: from } = validate(ListQuery, request.query);

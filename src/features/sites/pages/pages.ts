@@ -168,19 +168,18 @@ export const analysesPage = (analyses: readonly AnalysisView[], page: Page): str
 export const noticePage = (title: string, text: string): string =>
   layout(title, html`      <p role="status">${text}</p>`);
 
-/** The style sheet of all pages, as `/registry/page.css` serves it. */
-export const style = `:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 75rem; padding: 1rem; }
-nav a { margin-right: 1rem; }
-form { display: flex; flex-wrap: wrap; gap: 1rem; align-items: end; }
+/** What `/registry/page.css` has besides the tokens. */
+export const style = `body { margin: 0 auto; max-width: 75rem; padding: var(--space-4); }
+nav a { margin-right: var(--space-4); }
+form { display: flex; flex-wrap: wrap; gap: var(--space-4); align-items: end; }
 label { display: grid; }
-input, select, button { font: inherit; padding: .25rem .5rem; }
 table { border-collapse: collapse; width: 100%; }
-th, td { border-bottom: 1px solid #8884; padding: .25rem .5rem; text-align: left; vertical-align: top; }
+th, td { border-bottom: 1px solid var(--line); padding: var(--space-1) var(--space-2); text-align: left; vertical-align: top; }
+thead th { color: var(--text-muted); font-size: var(--small); }
 td:first-child { overflow-wrap: anywhere; }
 time, th { white-space: nowrap; }
-svg rect { fill: #2a7; }
-tr.blocked td:nth-child(2) { color: #c33; }
-tr.accessed td:nth-child(2) { color: #2a7; }
+svg rect { fill: var(--good); }
+tr.blocked td:nth-child(2) { color: var(--bad); }
+tr.accessed td:nth-child(2) { color: var(--good); }
 .guidance { white-space: pre-wrap; }
 `;

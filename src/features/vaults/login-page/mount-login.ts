@@ -17,6 +17,7 @@ import type { AppDeps } from "../../../core/http/app-deps.ts";
 import { failedAttempt } from "../../../core/http/client-address.ts";
 import { cookieOf } from "../../../core/http/cookie-of.ts";
 import { asAppError, errorHeaders } from "../../../core/http/middleware/error-answer.ts";
+import { styleSheet } from "../../../core/http/pages/style-sheet.ts";
 import { factsOf, logOf, setRoute } from "../../../core/http/request-locals.ts";
 import type { CallerLimits } from "../../../core/projects/caller-limits.ts";
 import type { Projects } from "../../../core/projects/projects.ts";
@@ -180,7 +181,7 @@ export const mountLogin = (app: Express, { services }: AppDeps<Services>): void 
   const ask = (response: Response, asked: LoginForm, ticket: string, problem?: string): void =>
     page(response, formPage({ ...asked, csrf: csrfToken(ticket), ...(problem && { problem }) }), problem ? 400 : 200);
 
-  app.get("/login/page.css", (_request, response) => void response.set(headers).type("css").send(style));
+  app.get("/login/page.css", (_request, response) => void response.set(headers).type("css").send(styleSheet(style)));
   app.get("/login/page.js", (_request, response) => void response.set(headers).type("js").send(script));
   app.get(
     place,
@@ -222,7 +223,13 @@ export const mountLogin = (app: Express, { services }: AppDeps<Services>): void 
   app.get(
     `${place}/done`,
     served(`${place}/done`, async (_request, response) =>
-      page(response, messagePage("Thank you", "The login is stored. You can close this page.")),
+      page(
+        response,
+        messagePage(
+          "The login is saved",
+          "Programs of the project can have it typed now, and never get to see it. You can close this page.",
+        ),
+      ),
     ),
   );
 };

@@ -24,7 +24,7 @@ export const codePage = (): string =>
         <label>Code: the part of this page's address behind <code>#</code>
           <input name="code" required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="128" autofocus>
         </label>
-        <button>Continue</button>
+        <button class="primary">Continue</button>
       </form>
       <script src="/login/page.js"></script>`,
   );
@@ -37,9 +37,10 @@ const autocomplete = (field: string): string => {
   return /user|email|login/i.test(field) ? "username" : "off";
 };
 
+/** A field; the script adds the button that shows a password, since without scripts it would do nothing. */
 const fieldInput = (field: string): Html =>
   html`        <label>${field}
-          <input name="value:${field}" type="${inputType(field)}" autocomplete="${autocomplete(field)}" required maxlength="4096">
+          <input name="value:${field}" type="${inputType(field)}" autocomplete="${autocomplete(field)}" required maxlength="4096" spellcheck="false" autocapitalize="off">
         </label>
 `;
 
@@ -61,31 +62,48 @@ ${fields.map(fieldInput)}        <details>
           <label>Its name <input name="extra_name" maxlength="128" autocomplete="off"></label>
           <label>Its value <input name="extra_value" maxlength="4096" autocomplete="off"></label>
         </details>
-        <button>Hand in</button>
-      </form>`,
+        <button class="primary">Save login</button>
+      </form>
+      <p class="next">What happens next: programs of the project can have this login typed into pages of ${domain}, and never get to see it. Whoever asked you for it can delete it.</p>
+      <script src="/login/page.js"></script>`,
   );
 
 /** A page with a title and a text only. */
 export const messagePage = (title: string, text: string): string =>
   layout(title, html`      <p role="status">${text}</p>`);
 
-/** The style sheet of all pages, as `/login/page.css` serves it. */
-export const style = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0; display: grid; place-items: center; min-height: 100vh; }
-main { width: min(28rem, 90vw); padding: 2rem 0; }
-label { display: block; margin: 1rem 0; }
-input { display: block; width: 100%; box-sizing: border-box; padding: .5rem; font: inherit; }
-input[type="hidden"] { display: none; }
-button { margin-top: 1rem; padding: .5rem 1.5rem; font: inherit; }
-.problem { border-left: .25rem solid #c00; padding-left: .75rem; }
+/** What `/login/page.css` has besides the tokens. */
+export const style = `body { display: grid; place-items: center; min-height: 100vh; }
+main { width: min(28rem, 90vw); padding: var(--space-8) 0; }
+h1 { margin: 0 0 var(--space-4); font-size: 1.375rem; line-height: 1.25; overflow-wrap: anywhere; }
+label { display: block; margin: var(--space-4) 0; }
+.problem { border-left: 3px solid var(--bad); border-radius: var(--radius); padding: var(--space-2) var(--space-3); background: var(--bad-surface); }
+.next { color: var(--text-muted); font-size: var(--small); }
+label + button[type="button"] { margin-top: calc(-1 * var(--space-2)); }
+summary { cursor: pointer; }
 `;
 
-/** Removes the code from the address, so that no history keeps it, and submits it. */
+/**
+ * Removes the code from the address, so that no history keeps it, and submits it. In the form for the login it adds a
+ * button to each password that shows it; what is sent is a password again, or browsers would keep it as a text.
+ */
 export const script = `const code = location.hash.slice(1);
-if (code) {
+const exchange = document.getElementById("exchange");
+if (exchange && code) {
   history.replaceState(null, "", location.pathname);
-  const form = document.getElementById("exchange");
-  form.elements.code.value = code;
-  form.submit();
+  exchange.elements.code.value = code;
+  exchange.submit();
+}
+for (const input of document.querySelectorAll("input[type=password]")) {
+  const button = document.createElement("button");
+  const show = (isShown) => {
+    input.type = isShown ? "text" : "password";
+    button.textContent = isShown ? "Hide what is typed" : "Show what is typed";
+  };
+  button.type = "button";
+  input.closest("label").after(button);
+  show(false);
+  button.addEventListener("click", () => show(input.type === "password"));
+  input.form.addEventListener("submit", () => show(false));
 }
 `;
