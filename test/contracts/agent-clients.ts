@@ -69,7 +69,12 @@ const nameOf = (error: unknown): string => (error instanceof Error ? error.name 
 
 /** A gateway whose only session is that of the examples; what a client behind it gets for an answer. */
 const throughGateway = async (
-  { what, readOnly = false, offers = {} }: { what: string; readOnly?: boolean; offers?: Record<string, string> },
+  {
+    what,
+    readOnly = false,
+    query = "",
+    offers = {},
+  }: { what: string; readOnly?: boolean; query?: string; offers?: Record<string, string> },
   played: Played,
 ): Promise<number> => {
   const request = JSON.stringify({
@@ -93,7 +98,7 @@ const throughGateway = async (
     what === "live" ? signLiveViewToken(signingKey, { ...claims, readOnly }) : signSessionToken(signingKey, claims);
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return (await upgradeAt(url, `/gateway/${session}/${what}?jwt=${jwt}`, offers)).status;
+    return (await upgradeAt(url, `/gateway/${session}/${what}?jwt=${jwt}${query}`, offers)).status;
   } finally {
     gateway.close();
     server.close();

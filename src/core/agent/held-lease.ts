@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { type BindLease, compareFences } from "../protocol/agent-api.ts";
+import { type BindLease, compareFences, type Purpose } from "../protocol/agent-api.ts";
 import type { LeaseName } from "./lease-fence.ts";
 import type { FillTimes } from "./shown-pages.ts";
 
@@ -10,10 +10,13 @@ const maxConnections = 64;
 export type HeldLease = {
   request: BindLease;
   boundAt: Date;
-  /** Number of open sockets. */
+  /** Number of open sockets that use the browser: all but glances. */
   connections(): number;
-  /** Counts a socket as open until it closes. One fill's socket is open at a time. */
-  admit(socket: Duplex, purpose?: "fill"): "admitted" | "too_many" | "fill_in_progress";
+  /**
+   * Counts a socket as open until it closes. One fill's socket is open at a time; a glance leaves the timers as they
+   * are.
+   */
+  admit(socket: Duplex, purpose?: Purpose): "admitted" | "too_many" | "fill_in_progress";
   /** Destroys the sockets that are open. The lease goes on. */
   disconnect(): void;
   /** Counts as an open socket until the returned function is called: its holder waits for something. */
@@ -38,6 +41,7 @@ export const holdLease = (
   fills: Pick<FillTimes, "begin">,
 ): HeldLease => {
   const sockets = new Set<Duplex>();
+  const using = new Set<Duplex>();
   let waits = 0;
   let present = request;
   let filling: Duplex | undefined;
@@ -49,14 +53,14 @@ export const holdLease = (
     for (const socket of sockets) socket.destroy();
   };
   const idle = (): void => {
-    if (!isCut && sockets.size === 0 && waits === 0) idleTimer = waitIdle();
+    if (!isCut && using.size === 0 && waits === 0) idleTimer = waitIdle();
   };
   return {
     get request() {
       return present;
     },
     boundAt: new Date(),
-    connections: () => sockets.size,
+    connections: () => using.size,
     admit(socket, purpose) {
       if (purpose === "fill" && filling) return "fill_in_progress";
       if (sockets.size >= maxConnections) return "too_many";
@@ -65,9 +69,12 @@ export const holdLease = (
         filling = socket;
         socket.once("close", fills.begin());
       }
+      socket.once("close", () => sockets.delete(socket));
+      if (purpose === "glance") return "admitted";
+      using.add(socket);
       clearTimeout(idleTimer);
       socket.once("close", () => {
-        sockets.delete(socket);
+        using.delete(socket);
         if (filling === socket) filling = undefined;
         idle();
       });

@@ -386,6 +386,22 @@ describe("the idle timer", () => {
     expect(onOver).toHaveBeenCalledOnce();
   });
 
+  test("is not stopped by a glance, which ends with the lease", async () => {
+    const { keeper, onOver, bound } = setUp();
+    await bound(lease("a", 1));
+    const glance = new PassThrough();
+    expect(keeper.admit("a", glance, "glance")).toBe("admitted");
+    expect(keeper.state().lease?.connections).toBe(0);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(onOver).not.toHaveBeenCalled();
+    const used = open(keeper);
+    await close(used);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(onOver).toHaveBeenCalledOnce();
+    await bound(lease("b", 2));
+    expect(glance.destroyed).toBe(true);
+  });
+
   // LEASE-32
   test.each(["ended", "closed"])(
     "does not outlive a lease that is %s, nor do its sockets start it again",

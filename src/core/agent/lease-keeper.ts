@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Logger } from "../../platform/base/log.ts";
-import type { AgentState, BindLease, EndLease } from "../protocol/agent-api.ts";
+import type { AgentState, BindLease, EndLease, Purpose } from "../protocol/agent-api.ts";
 import type { Browser } from "./browser.ts";
 import { type CleanBrowser, createCleanBrowser } from "./clean-browser.ts";
 import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
@@ -38,7 +38,7 @@ export type LeaseKeeper = HolderChanges & {
   admit(
     sessionId: string,
     socket: Duplex,
-    purpose?: "fill",
+    purpose?: Purpose,
   ): "admitted" | "not_holder" | "too_many" | "fill_in_progress" | "resetting";
   /** Whether the present browser has been used by a client. */
   isUsed(): boolean;

@@ -10,7 +10,7 @@ import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
+import { type Purpose, purposeHeader, sessionHeader } from "../protocol/agent-api.ts";
 import { nonceIn, proofHeader, proofOf, type UpgradePath, upgradeTo } from "../protocol/agent-proof.ts";
 import type { Authorizer } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals, unauthorized } from "./agent-reply.ts";
@@ -64,7 +64,10 @@ type UpgradeDeps = {
 
 const kindAt: Record<UpgradePath, ClientKind> = { "/cdp": "cdp", "/webdriver": "webdriver", "/view": "live_view" };
 
-const isFill = ({ headers }: IncomingMessage): boolean => headers[purposeHeader] === "fill";
+const purposes: readonly Purpose[] = ["fill", "glance"];
+
+const purposeOf = ({ headers }: IncomingMessage): Purpose | undefined =>
+  purposes.find((each) => each === headers[purposeHeader]);
 
 const writeRefusal = (client: Duplex, { status, body }: AgentReply, proof: string | undefined): void => {
   const json = JSON.stringify(body);
@@ -95,8 +98,7 @@ export const createUpgrades = ({ leases, agentKey, paths, watch }: UpgradeDeps) 
   const whyRefused = (request: IncomingMessage, client: Socket): AgentReply | undefined => {
     if (!isWebSocketUpgrade(request)) return refusal("bad_request", "only a WebSocket upgrade of version 13 is taken");
     const session = request.headers[sessionHeader];
-    const purpose = isFill(request) ? "fill" : undefined;
-    const admitted = leases.admit(typeof session === "string" ? session : "", client, purpose);
+    const admitted = leases.admit(typeof session === "string" ? session : "", client, purposeOf(request));
     if (admitted === "admitted") return undefined;
     if (admitted === "not_holder") return refusals.session_not_found;
     return admitted === "too_many" ? refusals.too_many_requests : refusals[admitted];
@@ -117,8 +119,9 @@ export const createUpgrades = ({ leases, agentKey, paths, watch }: UpgradeDeps) 
     if (client.destroyed) return;
     const refused = whyRefused(request, client);
     if (refused) return refuse(refused);
-    if (isFill(request)) watch?.fill(client);
-    else await watch?.client(kindAt[path], client, head);
+    const purpose = purposeOf(request);
+    if (purpose === "fill") watch?.fill(client);
+    if (purpose === undefined) await watch?.client(kindAt[path], client, head);
     if (client.destroyed) return;
     await serve({ request, client, head, prove, refuse });
   };

@@ -85,8 +85,9 @@ const parseTarget = (url = ""): AskedSession => {
   const [, sessionId, what = ""] = pathPattern.exec(pathname) ?? [];
   const path = pathAtAgent.get(what);
   if (!sessionId || !path) throw new AppError("not_found", "there is no WebSocket at this path");
-  const readOnly = searchParams.get("readOnly") === "true";
-  return { sessionId, path, token: searchParams.get("jwt") ?? "", readOnly };
+  const isSet = (name: string): boolean => searchParams.get(name) === "true";
+  const token = searchParams.get("jwt") ?? "";
+  return { sessionId, path, token, readOnly: isSet("readOnly"), glance: isSet("glance") };
 };
 
 /** How the audit stream names a call, by what the session is asked for. */

@@ -46,10 +46,13 @@ import { z } from "zod";
 export const sessionHeader = "x-browserpool-session";
 
 /**
- * The header that says what a CDP connection is for. `fill`: the API types stored values through it, and a browser has
- * one such connection at a time. The gateway never sends this header.
+ * The header that says what a connection is for. `fill`: the API types stored values through it by CDP, and a browser
+ * has one such connection at a time; the gateway never sends this. `glance`: a viewer of small pictures beside others,
+ * whose connection is no use of the session and no client of its telemetry.
  */
 export const purposeHeader = "x-browserpool-purpose";
+/** The values of that header. */
+export type Purpose = "fill" | "glance";
 
 /**
  * The header of an upgrade to `/view` whose viewer only watches. The gateway sends it by the viewer's token and URL,

@@ -10,7 +10,7 @@ import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { refuseWhileRecovering } from "../pools/use-cases/refuse-while-recovering.ts";
 import type { Project } from "../projects/projects.ts";
-import { readOnlyView, sessionHeader, viewHeader } from "../protocol/agent-api.ts";
+import { purposeHeader, readOnlyView, sessionHeader, viewHeader } from "../protocol/agent-api.ts";
 import { type AgentKeys, isUpgradeBy, type UpgradeAnswer } from "../protocol/agent-key.ts";
 import type { UpgradePath } from "../protocol/agent-proof.ts";
 import type { AgentTokens } from "../protocol/agent-token.ts";
@@ -118,13 +118,32 @@ export const sessionByToken = async (
   deps: Pick<AuthorizeSessionDeps, "store" | "pools" | "browsers" | "verifyKey">,
 ): Promise<SessionByToken> => sessionOf(sessionId, await verifySessionToken(deps.verifyKey, token), deps);
 
-/** What a caller asks for. `readOnly`: it wants no more than to watch, whatever its token allows. */
-export type AskedSession = { sessionId: string; token: string; path: UpgradePath; readOnly: boolean };
+/**
+ * What a caller asks for. `readOnly`: it wants no more than to watch, whatever its token allows. `glance`: so little
+ * that it is no use of the session.
+ */
+export type AskedSession = {
+  sessionId: string;
+  token: string;
+  path: UpgradePath;
+  readOnly: boolean;
+  glance?: boolean;
+};
 
-const claimsOf = async ({ token, path, readOnly }: AskedSession, { verifyKey, signingKey }: AuthorizeSessionDeps) => {
+const claimsOf = async (
+  { token, path, readOnly, glance = false }: AskedSession,
+  { verifyKey, signingKey }: AuthorizeSessionDeps,
+) => {
   if (path !== "/view") return { claims: await verifySessionToken(verifyKey, token), headers: {} };
   const claims = await verifyLiveViewToken(signingKey, token);
-  return { claims, headers: readOnly || claims?.readOnly ? { [viewHeader]: readOnlyView } : {} };
+  const isWatching = readOnly || glance || claims?.readOnly;
+  return {
+    claims,
+    headers: {
+      ...(isWatching && { [viewHeader]: readOnlyView }),
+      ...(glance && { [purposeHeader]: "glance" }),
+    },
+  };
 };
 
 /**

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../support/eventually.ts";
@@ -119,7 +120,7 @@ test("a read-only viewer can't act, whatever it sends", async () => {
     { type: "open_tab" },
     { type: "dialog", accept: true },
   ];
-  const urls = [session.browser_live_view_read_only_url ?? "", `${url()}&readOnly=true`];
+  const urls = [session.browser_live_view_read_only_url ?? "", `${url()}&readOnly=true`, `${url()}&glance=true`];
   const token = (session.browser_live_view_read_only_url ?? "").replace("&readOnly=true", "");
   for (const readOnly of [...urls, token])
     for (const message of messages) {
@@ -129,6 +130,27 @@ test("a read-only viewer can't act, whatever it sends", async () => {
       expect(viewer.told("hello")).toMatchObject({ read_only: true });
     }
   expect([await typed(), (await holder.pages()).length]).toEqual(["", 1]);
+});
+
+test("a glance gets the next picture when it has acknowledged the last one, and is no client of the session", async () => {
+  const telemetry = { browser: { connection: { enabled: true } } };
+  await stack.call("PATCH", `/browsers/${session.session_id}`, { telemetry });
+  const glance = await openViewer(`${session.browser_live_view_read_only_url}&glance=true`, { acks: false });
+  const first = await glance.nextPicture();
+  expect([first.width, first.height]).toEqual([800, 600]);
+  await sleep(300);
+  expect(glance.pictures(), "the page moves all the time").toBe(1);
+  glance.send({ type: "ack", frame: first.number });
+  await glance.nextPicture();
+  const counted = await openViewer(session.browser_live_view_read_only_url ?? "");
+  const seen = await eventually("the viewer is told of", async () => {
+    const answer = await stack.call("GET", `/browsers/${session.session_id}/telemetry/events?limit=100`);
+    const records = (await answer.json()) as { event: { type: string } }[];
+    const connects = records.filter(({ event }) => event.type === "live_view_connect");
+    return connects.length > 0 && connects;
+  });
+  expect(seen, "the glance is not").toHaveLength(1);
+  await counted.close();
 });
 
 // VIEW-9

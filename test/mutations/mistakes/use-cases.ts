@@ -185,8 +185,8 @@ export const useCaseMistakes: readonly KeptMistake[] = [
     kind: "missing check",
     breaks: "whoever got a link that only shows a browser can steer it, by leaving a parameter of the link out",
     file: "core/sessions/authorize-session.ts",
-    find: "headers: readOnly || claims?.readOnly ? {",
-    replace: "headers: readOnly ? {",
+    find: "readOnly || glance || claims?.readOnly;",
+    replace: "readOnly || glance;",
     foundBy: "test/contracts/agent-client.test.ts",
   },
   {
