@@ -8,9 +8,11 @@ import { Show } from "../parts/fetched.tsx";
 import { Choice, Search } from "../parts/search.tsx";
 import { sessionColumns, sessionName } from "../parts/session-columns.tsx";
 import { Table } from "../parts/table.tsx";
+import { Wall } from "../parts/wall.tsx";
 import { query, setFilter } from "../router.ts";
 import { readPage } from "../service/api.ts";
 import { ended, link, sessions } from "../service/live.ts";
+import { may } from "../service/session.ts";
 import { useFetched } from "../service/use-fetched.ts";
 
 const usualColumns = ["name", "state", "pool", "tags", "began", "lasted"];
@@ -76,7 +78,14 @@ const useRows = (all: readonly Session[], isHeld: boolean): { rows: readonly Ses
   }, [all, kept]);
 };
 
-const Active = ({ columns }: { columns: typeof sessionColumns }) => {
+/** Pictures in a second of each session of the wall, as the address has it. */
+const rates = [
+  ["1", "One picture a second"],
+  ["5", "One in five seconds"],
+  ["30", "One in thirty seconds"],
+] as const;
+
+const Active = ({ columns, isWall }: { columns: typeof sessionColumns; isWall: boolean }) => {
   const [isHeld, setHeld] = useState(false);
   const version = sessions.version.value;
   const text = query.value.get("query") ?? "";
@@ -93,24 +102,28 @@ const Active = ({ columns }: { columns: typeof sessionColumns }) => {
           </button>
         )}
       </p>
-      <Table
-        label="Sessions"
-        rows={rows}
-        columns={columns}
-        keyOf={({ session_id }) => session_id}
-        onBusy={setHeld}
-        empty={
-          text !== "" ? (
-            <p>No active session matches.</p>
-          ) : link.value.state === "live" ? (
-            <p>
-              <b>Nobody holds a browser.</b> Acquire one of a pool, and it is here.
-            </p>
-          ) : (
-            <p role="status">Reading …</p>
-          )
-        }
-      />
+      {isWall && rows.length > 0 ? (
+        <Wall sessions={rows.toReversed()} everyMs={Number(query.value.get("every") ?? rates[0][0]) * 1000} />
+      ) : (
+        <Table
+          label="Sessions"
+          rows={rows}
+          columns={columns}
+          keyOf={({ session_id }) => session_id}
+          onBusy={setHeld}
+          empty={
+            text !== "" ? (
+              <p>No active session matches.</p>
+            ) : link.value.state === "live" ? (
+              <p>
+                <b>Nobody holds a browser.</b> Acquire one of a pool, and it is here.
+              </p>
+            ) : (
+              <p role="status">Reading …</p>
+            )
+          }
+        />
+      )}
     </>
   );
 };
@@ -150,6 +163,7 @@ export const View = () => {
   const chosen = chosenColumns();
   const columns = sessionColumns.filter(({ key }) => key === "name" || chosen.includes(key));
   const isEnded = query.value.get("status") === "ended";
+  const isWall = query.value.get("as") === "wall" && may("browsers:use");
   return (
     <>
       <div class="view-head">
@@ -163,9 +177,19 @@ export const View = () => {
             ["ended", "Ended"],
           ]}
         />
-        <ColumnChoice />
+        {!isEnded && may("browsers:use") && (
+          <Choice
+            label="Table or wall"
+            name="as"
+            options={[
+              ["table", "Table"],
+              ["wall", "Wall"],
+            ]}
+          />
+        )}
+        {isWall && !isEnded ? <Choice label="How often" name="every" options={rates} /> : <ColumnChoice />}
       </div>
-      {isEnded ? <Ended columns={columns} /> : <Active columns={columns} />}
+      {isEnded ? <Ended columns={columns} /> : <Active columns={columns} isWall={isWall} />}
     </>
   );
 };
