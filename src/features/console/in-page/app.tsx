@@ -119,7 +119,7 @@ const NoView = ({ title, text }: { title: string; text: string }) => (
   </>
 );
 
-/** The view of the address. Its heading gets the focus when it is another view. */
+/** The view of the address. */
 const Main = () => {
   const found = viewAt(path.value);
   const [, redraw] = useState(0);
@@ -144,8 +144,21 @@ const Main = () => {
   return View ? <View key={path.value} id={found.id} more={found.more} /> : <p class="muted">Loading …</p>;
 };
 
-const useFocusOnView = (): void => {
+/** The heading of the view gets the focus when the address leads to another one, and is the title of the page. */
+const useHeading = (): void => {
   const at = path.value;
+  useEffect(() => {
+    const main = document.querySelector("main");
+    if (!main) return undefined;
+    const name = (): void => {
+      const heading = main.querySelector("h1")?.textContent;
+      document.title = heading ? `${heading} · Browserpool` : "Browserpool";
+    };
+    name();
+    const observer = new MutationObserver(name);
+    observer.observe(main, { childList: true, subtree: true, characterData: true });
+    return () => observer.disconnect();
+  }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another address is another view
   useEffect(() => {
     if (document.activeElement instanceof HTMLElement && document.activeElement !== document.body) {
@@ -158,7 +171,7 @@ const useFocusOnView = (): void => {
 
 const Console = ({ signedIn }: { signedIn: SignedIn }) => {
   useEffect(startLive, []);
-  useFocusOnView();
+  useHeading();
   if (path.value === "") {
     const first = views.find(({ path: at, permission }) => !at.includes(":") && may(permission));
     if (first) queueMicrotask(() => go(to(first.path.slice(1).split("/"))));
@@ -187,6 +200,6 @@ const Console = ({ signedIn }: { signedIn: SignedIn }) => {
 /** The console, or the page to sign in. */
 export const App = () => {
   const known = session.value;
-  if (known === undefined) return <p class="muted starting">Loading …</p>;
+  if (known === undefined) return <p class="muted loading">Loading …</p>;
   return "key" in known ? <Console signedIn={known} /> : <SignIn reason={known.reason} />;
 };

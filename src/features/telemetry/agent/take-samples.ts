@@ -2,7 +2,7 @@
  * Pictures of the tab that is shown, small and seldom. None while a vault fills, and none of a page that may show what
  * was filled (shown-pages.ts).
  */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import type { ShownPages } from "../../../core/agent/shown-pages.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { type Emit, isPictureSmall } from "./recorder.ts";
@@ -13,20 +13,42 @@ import { contextOf, type Tab } from "./source.ts";
 /** Time between two samples, ms. */
 const sampleEveryMs = 10_000;
 
-/** A page of memory, on all machines that Chromium runs on. */
-const pageBytes = 4096;
+/** A file of /proc; "" of a process that is gone. */
+const procFile = (path: string): Promise<string> => readFile(`/proc/${path}`, "utf8").catch(() => "");
 
-/** Resident memory of a process, bytes. Memory that processes share counts for each. */
-const memoryOf = async (pid: number): Promise<number> => {
-  const text = await readFile(`/proc/${pid}/statm`, "utf8").catch(() => "");
-  return Number(text.split(" ")[1] ?? 0) * pageBytes;
+const childrenOf = async (pid: number): Promise<number[]> => {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const lists = await Promise.all(threads.map((thread) => procFile(`${pid}/task/${thread}/children`)));
+  return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
+};
+
+const belowOf = async (pid: number): Promise<number[]> => {
+  const children = await childrenOf(pid);
+  return [...children, ...(await Promise.all(children.map(belowOf))).flat()];
+};
+
+/** The value of a field of `/proc/<pid>/status`; the last one, if there are several. */
+const fieldOf = (status: string, name: string): number =>
+  Number(new RegExp(`^${name}:.*?(\\d+)(?: kB)?$`, "m").exec(status)?.[1] ?? 0);
+
+/**
+ * Resident memory of the browser's processes, bytes; what they share counts for each. `ids`: as Chromium calls them,
+ * which may have namespaces in which all processes have other numbers.
+ */
+const memoryOf = async (ids: readonly number[]): Promise<number> => {
+  const wanted = new Set(ids);
+  let bytes = 0;
+  for (const pid of await belowOf(process.pid)) {
+    const status = await procFile(`${pid}/status`);
+    if (wanted.has(fieldOf(status, "NSpid"))) bytes += fieldOf(status, "VmRSS") * 1024;
+  }
+  return bytes;
 };
 
 const sample = async (cdp: CdpConnection, emit: Emit): Promise<void> => {
   const { processInfo } = await cdp.send("SystemInfo.getProcessInfo", undefined);
-  const memory = await Promise.all(processInfo.map(({ id }) => memoryOf(id)));
   const usage = {
-    memory_bytes: memory.reduce((sum, bytes) => sum + bytes, 0),
+    memory_bytes: await memoryOf(processInfo.map(({ id }) => id)),
     cpu_seconds: processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0),
     processes: processInfo.length,
   };

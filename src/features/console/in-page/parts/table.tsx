@@ -63,6 +63,9 @@ const Head = <T,>({ column }: { column: Column<T> }) => {
 /** The height of a row, rem; console.css has the same. */
 const rowRem = 2.5;
 
+/** Rows that are in sight at least, where a view has little room. */
+const leastRows = 5;
+
 const stepOf: Record<string, (index: number, count: number) => number> = {
   ArrowDown: (index, count) => Math.min(count - 1, index + 1),
   ArrowUp: (index) => Math.max(0, index - 1),
@@ -123,6 +126,7 @@ export const Table = <T,>({ label, rows, columns, keyOf, empty, onBusy }: Shown<
     <section
       ref={scroller}
       class="table-scroll"
+      style={{ minHeight: `${Math.min(leastRows, shown.length + 1) * (rowRem + 0.1)}rem` }}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by keys
       tabIndex={0}
       aria-label={label}

@@ -4,6 +4,7 @@ import { AsCodeButton, Code } from "../parts/as-code.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ask } from "../parts/dialog.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { attempt } from "../parts/notice.tsx";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
@@ -173,18 +174,14 @@ const PoolView = ({ pool }: { pool: Pool }) => {
       <Why pool={pool} />
       <PoolBar pool={pool} />
       <History pool={pool} />
-      <dl class="facts">
-        <dt>Id</dt>
-        <dd class="mono">{pool.id}</dd>
-        <dt>Region</dt>
-        <dd>{pool.region}</dd>
-        <dt>Made</dt>
-        <dd>
-          <Time at={pool.created_at} />
-        </dd>
-        <dt>Fill rate</dt>
-        <dd>{pool.browser_pool_config.fill_rate_per_minute} % a minute</dd>
-      </dl>
+      <Facts
+        of={[
+          ["Id", <code key="id">{pool.id}</code>],
+          ["Region", pool.region],
+          ["Made", <Time key="made" at={pool.created_at} />],
+          ["Fill rate", `${pool.browser_pool_config.fill_rate_per_minute} % a minute`],
+        ]}
+      />
       <Acquire pool={pool} />
       <section>
         <h2>Sessions</h2>

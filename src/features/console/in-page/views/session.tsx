@@ -5,6 +5,7 @@ import type { Replay } from "../../../recordings/recording-wire.ts";
 import { AsCodeButton } from "../parts/as-code.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { ask } from "../parts/dialog.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt, Problem } from "../parts/notice.tsx";
 import { SessionState, sessionName } from "../parts/session-columns.tsx";
@@ -56,57 +57,43 @@ const Actions = ({ session }: { session: Session }) => {
   );
 };
 
-const Facts = ({ session }: { session: Session }) => (
-  <dl class="facts">
-    <dt>Id</dt>
-    <dd class="mono">{session.session_id}</dd>
-    <dt>Pool</dt>
-    <dd>
-      {session.pool ? (
-        <a href={to(["pools", session.pool.id])}>
-          <Text of={session.pool.name ?? session.pool.id} />
-        </a>
-      ) : (
-        "on demand"
-      )}
-    </dd>
-    <dt>Began</dt>
-    <dd>
-      <Time at={session.created_at} />
-    </dd>
-    <dt>{session.deleted_at ? "Lasted" : "Lasts"}</dt>
-    <dd>
-      <Since at={session.created_at} until={session.deleted_at} />
-    </dd>
-    <dt>Ends without a connection after</dt>
-    <dd>{span(session.timeout_seconds * 1000)}</dd>
-    {session.profile && (
-      <>
-        <dt>Profile</dt>
-        <dd>
-          <Text of={session.profile.name ?? session.profile.id} />
-          {session.profile_save_changes ? ", saved at the end" : ""}
-        </dd>
-      </>
-    )}
-    {session.proxy && (
-      <>
-        <dt>Proxy</dt>
-        <dd class="mono">{session.proxy.id}</dd>
-      </>
-    )}
-    {Object.entries(session.tags ?? {}).map(([name, value]) => (
-      <>
-        <dt>
-          Tag <Text of={name} />
-        </dt>
-        <dd>
-          <Text of={value} />
-        </dd>
-      </>
-    ))}
-  </dl>
-);
+const SessionFacts = ({ session }: { session: Session }) => {
+  const { pool, profile, proxy, tags = {} } = session;
+  return (
+    <Facts
+      of={[
+        ["Id", <code key="id">{session.session_id}</code>],
+        [
+          "Pool",
+          pool ? (
+            <a key="pool" href={to(["pools", pool.id])}>
+              <Text of={pool.name ?? pool.id} />
+            </a>
+          ) : (
+            "on demand"
+          ),
+        ],
+        ["Began", <Time key="began" at={session.created_at} />],
+        [
+          session.deleted_at ? "Lasted" : "Lasts",
+          <Since key="lasts" at={session.created_at} until={session.deleted_at} />,
+        ],
+        ["Ends without a connection after", span(session.timeout_seconds * 1000)],
+        profile && [
+          "Profile",
+          <>
+            <Text of={profile.name ?? profile.id} />
+            {session.profile_save_changes ? ", saved at the end" : ""}
+          </>,
+        ],
+        proxy && ["Proxy", <code key="proxy">{proxy.id}</code>],
+        ...Object.entries(tags).map(
+          ([name, value]) => [<Text key={name} of={`Tag ${name}`} />, <Text key={name} of={value} />] as const,
+        ),
+      ]}
+    />
+  );
+};
 
 const axisWidth = 1000;
 const laneHeight = 22;
@@ -338,7 +325,7 @@ const SessionView = ({ session }: { session: Session }) => (
     <p>
       <SessionState of={session} />
     </p>
-    <Facts session={session} />
+    <SessionFacts session={session} />
     {may("browsers:use") ? (
       <Story session={session} />
     ) : (
