@@ -10,6 +10,8 @@ import { AcquireBrowser, ReleaseBrowser, Session } from "../model/sessions/sessi
 import { createPool, deletePool, flushPool, updatePool } from "../pools/use-cases/change-pools.ts";
 import { describePool, describePools, fetchPool, fetchPools } from "../pools/use-cases/fetch-pool.ts";
 import type { PoolRoomDeps } from "../pools/use-cases/pool-checks.ts";
+import { PoolEvent, poolEvents } from "../pools/use-cases/pool-events.ts";
+import { poolQueue, QueuedSession } from "../pools/use-cases/pool-queue.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import { acquireBrowser } from "../sessions/acquire-browser.ts";
 import { type EndSessionDeps, releaseBrowser } from "../sessions/release-browser.ts";
@@ -264,4 +266,42 @@ export const flushRoute = defineRoute(
     await flushPool(params.id_or_name, project, deps);
     return { status: 204 };
   },
+);
+
+export const listPoolQueueRoute = defineRoute(
+  {
+    method: "get",
+    path: `${path}/queue`,
+    operationId: "listBrowserPoolQueue",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "List the callers that wait for a browser of a pool, the next one first; 100 at most",
+    params: PoolParams,
+    answers: { 200: { description: "The callers", schema: z.array(QueuedSession) } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: await poolQueue(await fetchPool(params.id_or_name, project, deps), deps),
+  }),
+);
+
+export const listPoolEventsRoute = defineRoute(
+  {
+    method: "get",
+    path: `${path}/events`,
+    operationId: "listBrowserPoolEvents",
+    tag,
+    scope,
+    permission: "pools:read",
+    summary: "List what Kubernetes says of a pool, and what it warns of its pods, the latest first; 100 at most",
+    params: PoolParams,
+    answers: { 200: { description: "The Events", schema: z.array(PoolEvent) } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: await poolEvents(await fetchPool(params.id_or_name, project, deps), deps),
+  }),
 );

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
 import {
@@ -90,6 +91,24 @@ export const parseLease = (text: string): LeaseRecord => LeaseRecord.parse(JSON.
 /** Parses what a script has kept of a session's ended lease; throws for any other text. */
 export const parseEndedLease = (session: string, text: string): EndedLease =>
   EndedLease.parse({ ...JSON.parse(text), session });
+
+/** What a waiter has in the hash `requests` (scripts/includes/queue.lua). */
+const WaitingRequest = z.object({ request: z.string() });
+
+const readWaiters = async (
+  redis: RedisConnection,
+  poolUid: string,
+  most: number,
+): Promise<{ session: string; request: string }[]> => {
+  const ids = await orUnavailable(redis.zrange(poolKey(poolUid, "waiters"), "0", String(most - 1)));
+  if (ids.length === 0) return [];
+  const texts = await orUnavailable(redis.hmget(poolKey(poolUid, "requests"), ...ids));
+  // One whose request is gone has got its browser meanwhile.
+  return ids.flatMap((session, index) => {
+    const text = texts[index];
+    return text ? [{ session, request: WaitingRequest.parse(JSON.parse(text)).request }] : [];
+  });
+};
 
 const takeOutcome = (reply: unknown): TakeOutcome => {
   const [kind, value] = listReply(reply);
@@ -266,6 +285,8 @@ export const createLeaseStore = (redis: RedisConnection) => {
     async leaseTexts(poolUid: string): Promise<string[]> {
       return orUnavailable(redis.hvals(poolKey(poolUid, "leases")));
     },
+    /** The callers that wait, the next one first, with what they ask for (`SessionRequest` in JSON); `most` of them. */
+    waiters: (poolUid: string, most: number) => readWaiters(redis, poolUid, most),
     async counts(poolUid: string): Promise<{ acquired: number; available: number }> {
       const [acquired, available] = await Promise.all([
         orUnavailable(redis.hlen(poolKey(poolUid, "leases"))),

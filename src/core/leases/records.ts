@@ -101,6 +101,8 @@ export const SessionRequest = z.object({
   name: z.string().optional(),
   tags: z.record(z.string(), z.string()).optional(),
   start_url: z.string().optional(),
+  /** When its caller asked for it, ms since 1970 by the clock of the replica that served the caller. */
+  asked_at: z.int().optional(),
   timeout_seconds: z.int(),
   max_session_seconds: z.int(),
   telemetry: CaptureSettings.optional(),

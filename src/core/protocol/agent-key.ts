@@ -17,6 +17,10 @@ const suffixLength = 12;
 export const newPodSuffix = (): string =>
   Array.from({ length: suffixLength }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join("");
 
+/** Whether a text can be such a suffix. */
+export const isPodSuffix = (text: string): boolean =>
+  text.length === suffixLength && [...text].every((sign) => suffixAlphabet.includes(sign));
+
 /** How long keys are kept, as a number of pods: more than one process calls in a while. */
 const maxKept = 10_000;
 

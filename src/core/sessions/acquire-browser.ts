@@ -72,6 +72,7 @@ const sessionRequest = (
     ...(request.name && { name: request.name }),
     ...(request.tags && { tags: request.tags }),
     ...(request.start_url && { start_url: request.start_url }),
+    asked_at: Date.now(),
     ...(request.telemetry && { telemetry: request.telemetry }),
   };
 };

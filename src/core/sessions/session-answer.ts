@@ -190,6 +190,7 @@ const answerWith = async (
   return {
     session_id: lease.session,
     ...(baseUrl !== undefined && linksOf(lease, request, baseUrl, deps)),
+    ...(request.asked_at !== undefined && { requested_at: time(request.asked_at) }),
     created_at: time(lease.created_at),
     ...asMadeOf({ ...unknownConfig, ...config }),
     ...Object.assign({}, ...Object.values(asSeen).map((read) => read(known))),

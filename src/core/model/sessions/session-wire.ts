@@ -120,6 +120,10 @@ export const Session = z.intersection(
       .string()
       .optional()
       .describe("Base URL of what this session serves over HTTP. Only for keys with browsers:use."),
+    requested_at: z.iso
+      .datetime()
+      .optional()
+      .describe("When its caller asked for it; until created_at it waited. Left out where that is not known."),
     created_at: z.iso.datetime(),
     deleted_at: z.iso.datetime().optional().describe("Only of an ended session."),
     timeout_seconds: z.int().describe("Seconds without a connection after which the browser is destroyed."),

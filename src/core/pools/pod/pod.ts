@@ -78,8 +78,11 @@ export const outdatedBy = (settings: PodSettings): ((pod: Pick<NewObject<Pod>, "
 /** How much of the pool's name a pod's name keeps: with the suffix it must fit in 63 characters (a host name). */
 const maxPrefix = 50;
 
-/** A cut name could end with a dot or a dash; after a dot, Kubernetes allows only a letter or a digit. */
-const prefixOf = (name: string): string => name.slice(0, maxPrefix).replace(/[.-]+$/, "");
+/**
+ * What names of pods begin with, of a pool with this name. A cut name could end with a dot or a dash; after a dot,
+ * Kubernetes allows only a letter or a digit.
+ */
+export const prefixOf = (name: string): string => name.slice(0, maxPrefix).replace(/[.-]+$/, "");
 
 /** A kubelet expands `$(NAME)` in values; a user's URL must stay unchanged. */
 const env = (name: string, value: string) => ({ name, value: value.replaceAll("$", () => "$$") });
