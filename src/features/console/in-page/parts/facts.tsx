@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
 /** What is known of an object: a name and a value each; one without a value is left out. */
-export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
 
 /** The facts, as many beside each other as there is room for. */
 export const Facts = ({ of }: { of: readonly (Fact | undefined | false)[] }) => (

@@ -91,11 +91,34 @@ const happeningOf = ({ seq, event }: TelemetryRecord): Happening[] => {
   return told ? [{ ...told, key: String(seq), at: event.ts / 1000 }] : [];
 };
 
+/** A caller that got its browser at once has not waited. */
+const waitedMs = ({ requested_at, created_at }: Session): number =>
+  requested_at === undefined ? 0 : Math.max(0, Date.parse(created_at) - Date.parse(requested_at));
+
+const noticeableMs = 100;
+
+const waitedFor = (session: Session): string => {
+  const ms = waitedMs(session);
+  if (ms < noticeableMs) return " at once";
+  return ` after waiting ${ms < 1000 ? `${ms} ms` : span(ms)}`;
+};
+
+/** When the story begins: when its caller asked, ms since 1970. */
+export const storyBegin = (session: Session): number => Date.parse(session.created_at) - waitedMs(session);
+
+const asked = (session: Session): Happening[] =>
+  waitedMs(session) < noticeableMs
+    ? []
+    : [{ key: "asked", at: storyBegin(session), lane: "Session", tone: "quiet", text: "Its caller asked, and waited" }];
+
 /** The story: of the session itself, and of its events, the oldest first. */
 export const storyOf = (session: Session, records: readonly TelemetryRecord[]): Happening[] => {
+  const at = Date.parse(session.created_at);
   const begin: Happening = {
-    ...{ key: "begin", at: Date.parse(session.created_at), lane: "Session", tone: "good" },
-    text: session.pool ? `Granted a browser of ${session.pool.name ?? session.pool.id}` : "Its own browser was started",
+    ...{ key: "begin", at, lane: "Session", tone: "good" },
+    text: session.pool
+      ? `Granted a browser of ${session.pool.name ?? session.pool.id}${waitedFor(session)}`
+      : "Its own browser was started",
   };
   const { deleted_at } = session;
   const end: Happening[] = deleted_at
@@ -109,7 +132,7 @@ export const storyOf = (session: Session, records: readonly TelemetryRecord[]): 
         },
       ]
     : [];
-  return [begin, ...records.flatMap(happeningOf), ...end].sort((a, b) => a.at - b.at);
+  return [...asked(session), begin, ...records.flatMap(happeningOf), ...end].sort((a, b) => a.at - b.at);
 };
 
 /** A look at what the browser used. `cpu`: processors in use since the look before. */

@@ -17,12 +17,12 @@ const retryMs = 5000;
 
 /**
  * `name`: what is read; another name is another thing. `load`: reads it. `kind`: its kind, whose changes cause another
- * reading; `everyMs`: reads it again and again.
+ * reading, as another `version` does; `everyMs`: reads it again and again.
  */
 export const useFetched = <T>(
   name: string,
   load: (signal: AbortSignal) => Promise<T>,
-  { kind, everyMs }: { kind?: Kind; everyMs?: number } = {},
+  { kind, version = "", everyMs }: { kind?: Kind; version?: string; everyMs?: number } = {},
 ): Fetched<T> => {
   const [state, setState] = useState<{ name: string; data?: T; error?: unknown; readAt?: number }>({ name });
   const [round, setRound] = useState(0);
@@ -31,7 +31,7 @@ export const useFetched = <T>(
   const again = useCallback(() => setRound((count) => count + 1), []);
   const chosen = project.value;
   const changes = kind === undefined ? 0 : changesOf(kind).value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round, project or change reads again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round, project, version or change reads again
   useEffect(() => {
     const gone = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +52,7 @@ export const useFetched = <T>(
       clearTimeout(timer);
       gone.abort();
     };
-  }, [name, round, chosen, changes]);
+  }, [name, round, chosen, changes, version]);
   const known = state.name === name ? state : { name };
   return { data: known.data, error: known.error, readAt: known.readAt, again };
 };

@@ -1,10 +1,13 @@
 /** One pool: what it has and shall have, and why not; its sessions; how it was since the window opened. */
 import { useState } from "preact/hooks";
+import type { PoolEvent } from "../../../../core/pools/use-cases/pool-events.ts";
+import type { QueuedSession } from "../../../../core/pools/use-cases/pool-queue.ts";
 import { AsCodeButton, Code } from "../parts/as-code.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { Show } from "../parts/fetched.tsx";
 import { attempt } from "../parts/notice.tsx";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
@@ -12,7 +15,7 @@ import { sessionColumns } from "../parts/session-columns.tsx";
 import { State } from "../parts/state.tsx";
 import { Table } from "../parts/table.tsx";
 import { plainText, Text } from "../parts/text.tsx";
-import { now, Time } from "../parts/time.tsx";
+import { now, Since, Time } from "../parts/time.tsx";
 import { go, to } from "../router.ts";
 import { call, inPath } from "../service/api.ts";
 import { link, pools, sessions } from "../service/live.ts";
@@ -20,6 +23,7 @@ import { poolManifest } from "../service/manifests.ts";
 import { historyVersion, looksAt } from "../service/pool-history.ts";
 import { type Pool, poolCounts, poolName, poolState } from "../service/pool-state.ts";
 import { may } from "../service/session.ts";
+import { useFetched } from "../service/use-fetched.ts";
 
 const Actions = ({ pool }: { pool: Pool }) => {
   const [isChanging, setChanging] = useState(false);
@@ -91,6 +95,100 @@ const Why = ({ pool }: { pool: Pool }) => {
         {why !== "" && <bdi>{plainText(why)}</bdi>}
       </span>
     </p>
+  );
+};
+
+/** The callers that wait, while there are any. */
+const Queue = ({ pool }: { pool: Pool }) => {
+  const isRead = pool.waiting_count > 0;
+  const fetched = useFetched(
+    `queue ${pool.id}`,
+    (signal): Promise<QueuedSession[]> =>
+      isRead ? call("GET", `/browser_pools/${inPath(pool.id)}/queue`, { signal }) : Promise.resolve([]),
+    { version: String(isRead), ...(isRead && { everyMs: 2000 }) },
+  );
+  if (!isRead) return null;
+  return (
+    <section>
+      <h2>Queue</h2>
+      <Show fetched={fetched}>
+        {(queue) => (
+          <table class="plain">
+            <thead>
+              <tr>
+                <th scope="col">Place</th>
+                <th scope="col">Session to be</th>
+                <th scope="col">Waits</th>
+              </tr>
+            </thead>
+            <tbody>
+              {queue.map(({ session_id, name, requested_at }, index) => (
+                <tr key={session_id}>
+                  <td>{index + 1}</td>
+                  <td>
+                    <Text of={name ?? session_id} />
+                  </td>
+                  <td>{requested_at ? <Since at={requested_at} /> : "not known"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Show>
+    </section>
+  );
+};
+
+/** What Kubernetes says of the pool and warns of its pods; read again when the pool's conditions change. */
+const Events = ({ pool }: { pool: Pool }) => {
+  const said = pool.conditions.map(({ message }) => message).join();
+  const fetched = useFetched(
+    `events ${pool.id}`,
+    (signal) => call<PoolEvent[]>("GET", `/browser_pools/${inPath(pool.id)}/events`, { signal }),
+    { version: said, everyMs: 30_000 },
+  );
+  return (
+    <section>
+      <h2>Events</h2>
+      <Show fetched={fetched}>
+        {(events) =>
+          events.length === 0 ? (
+            <p class="muted">None within the last hour.</p>
+          ) : (
+            <table class="plain">
+              <thead>
+                <tr>
+                  <th scope="col">Seen</th>
+                  <th scope="col">Reason</th>
+                  <th scope="col">About</th>
+                  <th scope="col">What it says</th>
+                </tr>
+              </thead>
+              <tbody>
+                {events.map(({ type, reason, message, kind, name, node, count, last_seen_at }) => (
+                  <tr key={`${name} ${reason} ${message}`}>
+                    <td>
+                      <Time at={last_seen_at} />
+                      {count > 1 ? `, ${count} times` : ""}
+                    </td>
+                    <td>
+                      <State tone={type === "Warning" ? "warn" : "quiet"}>{plainText(reason)}</State>
+                    </td>
+                    <td>
+                      {kind} <Text of={name} mono />
+                      {node ? ` on ${plainText(node)}` : ""}
+                    </td>
+                    <td class="wrap">
+                      <bdi>{plainText(message)}</bdi>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Show>
+    </section>
   );
 };
 
@@ -183,6 +281,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
         ]}
       />
       <Acquire pool={pool} />
+      <Queue pool={pool} />
       <section>
         <h2>Sessions</h2>
         <Table
@@ -194,6 +293,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
         />
       </section>
       <Conditions pool={pool} />
+      <Events pool={pool} />
       <section>
         <h2>Settings</h2>
         <CodeBlock label="Settings" text={JSON.stringify(pool.browser_pool_config, null, 2)} />

@@ -16,7 +16,7 @@ import { query, setFilter, to } from "../router.ts";
 import { call, inPath } from "../service/api.ts";
 import { sessions } from "../service/live.ts";
 import { may } from "../service/session.ts";
-import { type Happening, type Lane, lanes, storyOf, usageOf } from "../service/story.ts";
+import { type Happening, type Lane, lanes, storyBegin, storyOf, usageOf } from "../service/story.ts";
 import { useFetched } from "../service/use-fetched.ts";
 import { useStory } from "../service/use-story.ts";
 
@@ -277,7 +277,7 @@ const Story = ({ session }: { session: Session }) => {
   const usage = useMemo(() => usageOf(records), [records]);
   const hidden = hiddenLanes();
   const shown = story.filter(({ lane }) => !hidden.includes(lane));
-  const from = Date.parse(session.created_at);
+  const from = storyBegin(session);
   const until = session.deleted_at ? Date.parse(session.deleted_at) : now.value;
   return (
     <>
@@ -339,9 +339,9 @@ export const View = ({ id }: { id: string }) => {
   sessions.version.value;
   const isActive = sessions.byId.has(id);
   const fetched = useFetched(
-    `session ${id} ${isActive}`,
+    `session ${id}`,
     (signal) => call<Session>("GET", `/browsers/${inPath(id)}`, { query: { include_deleted: "true" }, signal }),
-    { everyMs: isActive ? 60_000 : 5000 },
+    { version: String(isActive), everyMs: isActive ? 60_000 : 5000 },
   );
   if (fetched.data === undefined && fetched.error !== undefined)
     return (
