@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import Kernel from "@onkernel/sdk";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { axeFindings } from "../support/axe-findings.ts";
 import { docExamples } from "../support/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
@@ -113,11 +114,16 @@ test("the SDK records a session, and a web browser plays the video, goes to any 
   expect(played.duration).toBeGreaterThan(3);
   expect(played.duration).toBeLessThan(15);
   expect(played.frames).toBeGreaterThan(5);
-  // Opened as a page, too.
+  // A person gets a page with a player, which every assistive program can use.
   await page.goto(listed?.replay_view_url ?? "");
+  expect(await page.$eval("h1", ({ textContent }) => textContent)).toBe("Recording");
+  expect(await axeFindings(page)).toEqual([]);
   await page.waitForFunction(
     "document.querySelector('video')?.readyState >= 2 && document.querySelector('video').duration > 3",
   );
+  const bad = await page.goto((listed?.replay_view_url ?? "").slice(0, -4));
+  expect(bad?.status()).toBe(401);
+  expect(await page.$eval("h1", ({ textContent }) => textContent)).toBe("This link is not good");
   await page.close();
 
   const part = await fetch(listed?.replay_view_url ?? "", { headers: { range: "bytes=100-300" } });

@@ -134,6 +134,7 @@ test("pools and their browsers can be created, used and deleted", async () => {
     fill_rate_per_minute: 6000,
     chrome_policy: large,
   });
+  await call("GET", `/browser_pools/${pool.id}/events`);
   await eventually(
     "the pool is full",
     async () => (await call("GET", `/browser_pools/${pool.id}`)).available_count === 1,
@@ -251,6 +252,7 @@ test("no call of these tests stayed refused", async () => {
     "DELETE configmaps",
     "DELETE secrets",
     "POST events",
+    "GET events",
     "WATCH secrets",
   ])
     expect(names).toContain(name);
@@ -265,6 +267,11 @@ test.each<[string, Account, (kube: Kube) => Promise<unknown>]>([
     "the api lists no Secrets of a project",
     "browserpool-api",
     (kube) => kube.list(secrets, { namespace: cluster.namespace }),
+  ],
+  [
+    "the api reads no Events outside of projects",
+    "browserpool-api",
+    (kube) => kube.list(events, { namespace: systemNamespace }),
   ],
   [
     "the operator reads no Secrets of a project",

@@ -63,7 +63,7 @@ const style = `:root { --icons: none; }
 .swagger-ui :is(.opblock-section-header, .scheme-container, .dialog-ux .modal-ux, section.models .model-container,
   input, select, textarea, .btn) { background: var(--surface-raised); color: var(--text); box-shadow: none; }
 .swagger-ui :is(.opblock, section.models, .opblock-tag) { border-color: var(--line); }
-.swagger-ui :is(.info a, .opblock-tag a, .link) { color: var(--accent); }
+.swagger-ui :is(.info a, .opblock-tag a, .link, .markdown code, .renderedMarkdown code) { color: var(--accent); }
 .swagger-ui :is(.arrow, .expand-operation svg, .model-toggle::after, .authorization__btn svg, .close-modal svg) { filter: var(--icons); }
 `;
 

@@ -79,6 +79,7 @@ h1 { margin: 0 0 var(--space-4); font-size: 1.375rem; line-height: 1.25; overflo
 label { display: block; margin: var(--space-4) 0; }
 .problem { border-left: 3px solid var(--bad); border-radius: var(--radius); padding: var(--space-2) var(--space-3); background: var(--bad-surface); }
 .next { color: var(--text-muted); font-size: var(--small); }
+details { margin: var(--space-4) 0; }
 label + button[type="button"] { margin-top: calc(-1 * var(--space-2)); }
 summary { cursor: pointer; }
 `;
