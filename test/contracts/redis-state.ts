@@ -159,13 +159,19 @@ export type Hearing = {
   during<T>(channels: string[], work: () => Promise<T>): Promise<{ made: T; told: [string, unknown][] }>;
 };
 
-/** Of channels of pools, which are shard channels, and of `bp:pools`. `admin`: makes a connection. */
+/** The message of `bp:sessions` is the lease after some words. */
+const readMessage = (message: string): unknown => {
+  const [, words, lease] = /^(\S+ \S+ \S+) (\{.*)$/s.exec(message) ?? [];
+  return words === undefined ? readText(message) : [words, readText(lease)];
+};
+
+/** Of channels of pools, which are shard channels, of `bp:pools` and `bp:sessions`. `admin`: makes a connection. */
 export const listenOn = async (admin: () => Redis): Promise<Hearing> => {
   const [shards, plain, publisher] = [admin(), admin(), admin()];
   const heard: Record<"shards" | "plain", [string, unknown][]> = { shards: [], plain: [] };
   shards.on("smessage", (channel, message) => heard.shards.push([channel, readText(message)]));
-  plain.on("message", (channel, message) => heard.plain.push([channel, readText(message)]));
-  await plain.subscribe("bp:pools");
+  plain.on("message", (channel, message) => heard.plain.push([channel, readMessage(message)]));
+  await plain.subscribe("bp:pools", "bp:sessions");
   const last = "all was told";
   const ends = (list: [string, unknown][]): number => list.filter(([, message]) => message === last).length;
   return {

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Ends the lease of a browser whose pod has ended or vanished, and deletes its record.
--- @include keys now notify browsers ended end-lease
+-- @include keys now notify tell-session browsers ended end-lease
 -- ARGV[1] browser id
 -- ARGV[2] reason, kept with the ended session
 -- Returns the lease that ended, "" when none did, or false when the browser has no record.  O(log n)

@@ -11,7 +11,7 @@ redis.call("HSET", POOL, "epoch", epoch, "server", serverRun())
 if epoch > 1 then
   redis.call("HSET", POOL, "recovering", nowMs())
   redis.call("UNLINK", WAITERS, REQUESTS)
-  redis.call("SPUBLISH", "bp:{" .. string.match(POOL, "{(.-)}") .. "}:recheck", "")
+  redis.call("SPUBLISH", "bp:{" .. poolUid() .. "}:recheck", "")
 end
 notify(true)
 return 1

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- The agent of a granted browser refused the bind or did not answer: the browser becomes suspect, and the caller goes back to
 -- its place in the queue.
--- @include keys now notify browsers beats server match queue
+-- @include keys now notify tell-session browsers beats server match queue
 -- ARGV[1] session id
 -- ARGV[2] id of the granted browser
 -- ARGV[3] epoch and
@@ -17,6 +17,7 @@ if not isRejected then
 end
 
 redis.call("HDEL", LEASES, session)
+tellSession("dropped", session, text)
 local browser = getBrowser(lease.browser)
 if browser then setState(browser, "suspect", session, ARGV[5]) end
 notify(true)

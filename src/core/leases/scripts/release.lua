@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Ends a session and gives its browser the next state.
--- @include keys now notify browsers ended end-lease
+-- @include keys now notify tell-session browsers ended end-lease
 -- ARGV[1] session id
 -- ARGV[2] next state of the browser: "releasing" (the caller asks the agent next) or "retired" (the operator destroys it)
 -- ARGV[3] reason, kept with the ended session

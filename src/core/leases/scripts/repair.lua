@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Corrects a browser's record by its agent's state, if nothing has changed since the record was examined.
--- @include keys now notify browsers beats server match ended end-lease
+-- @include keys now notify tell-session browsers beats server match ended end-lease
 -- ARGV[1] browser id
 -- ARGV[2] epoch under which the agent was asked
 -- ARGV[3] the examined record, "" for none
@@ -26,10 +26,16 @@ local text = ARGV[5] ~= "kept" and before.session and redis.call("HGET", LEASES,
 local former = text and cjson.decode(text)
 -- The session may have another browser by now: what happened to this one does not concern its lease.
 if former and former.browser == browser.id then
-  if ARGV[5] == "dropped" then redis.call("HDEL", LEASES, before.session) else endLease(former, ARGV[5]) end
+  if ARGV[5] == "dropped" then
+    redis.call("HDEL", LEASES, before.session)
+    tellSession("dropped", before.session, text)
+  else
+    endLease(former, ARGV[5])
+  end
 end
 if ARGV[6] ~= "" then
   redis.call("HSET", LEASES, restored, ARGV[6])
+  tellSession(ARGV[7] == "" and "began" or "changed", restored, ARGV[6])
   -- The session has a browser, so it leaves the queue. If a caller still waits, a recheck makes it take again and get
   -- this lease.
   if redis.call("ZREM", WAITERS, restored) == 1 then

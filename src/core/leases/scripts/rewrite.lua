@@ -1,5 +1,5 @@
 -- Replaces the request of a live session: its name, its tags.
--- @include keys
+-- @include keys tell-session
 -- ARGV[1] session id
 -- ARGV[2] the request as the caller of this script read it
 -- ARGV[3] the new request
@@ -11,4 +11,5 @@ if lease.request ~= ARGV[2] then return 0 end
 lease.request = ARGV[3]
 local changed = cjson.encode(lease)
 redis.call("HSET", LEASES, ARGV[1], changed)
+tellSession("changed", ARGV[1], changed)
 return changed

@@ -1,5 +1,5 @@
 -- Takes a browser for a new session, or queues its caller.
--- @include keys now notify browsers beats server match queue ticket
+-- @include keys now notify tell-session browsers beats server match queue ticket
 -- ARGV[1] session id, made by the caller; the same id again gets the same answer and never a second browser
 -- ARGV[2] channel on which the caller's API replica receives a later grant
 -- ARGV[3] request, opaque text that is kept with the lease

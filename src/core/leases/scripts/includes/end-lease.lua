@@ -32,4 +32,5 @@ local function endLease(lease, reason)
   redis.call("HINCRBY", POOL, "ended_bytes", #text + ENDED_ENTRY_BYTES - before)
   local most, mostBytes = endedBounds()
   trimEnded(most, mostBytes, DROP_STEPS)
+  tellSession("ended", lease.session, text)
 end

@@ -47,6 +47,7 @@ local function match(own, ownRequest)
       browser.seq = browser.seq + 1
       setState(browser, "leased", session)
       redis.call("HSET", LEASES, session, lease)
+      tellSession("began", session, lease)
     end
   end
 end

@@ -9,6 +9,5 @@ local function notify(urgent)
     if now >= toldAt and now < toldAt + NOTIFY_EVERY_MS then return end
     redis.call("HSET", POOL, "told_at", now)
   end
-  local uid = string.match(POOL, "{(.-)}")
-  redis.call("PUBLISH", "bp:pools", cjson.encode({ pool = uid, urgent = urgent }))
+  redis.call("PUBLISH", "bp:pools", cjson.encode({ pool = poolUid(), urgent = urgent }))
 end
