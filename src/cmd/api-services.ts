@@ -10,6 +10,7 @@ import { type AgentStreams, createAgentStreams } from "../core/leases/agent/agen
 import { createSetupClient, type SetupClientDeps } from "../core/leases/agent/setup-client.ts";
 import { createEndedLeases } from "../core/leases/ended-leases.ts";
 import { startGrants } from "../core/leases/grants.ts";
+import { createLeasePages } from "../core/leases/lease-pages.ts";
 import type { LeaseStore } from "../core/leases/lease-store.ts";
 import { createNamesComplete } from "../core/leases/names-in-use.ts";
 import { createReturningBrowsers } from "../core/leases/returning-browsers.ts";
@@ -33,6 +34,7 @@ import { createDeliveries } from "../core/setups/deliver-setups.ts";
 import type { Referents } from "../core/setups/referents.ts";
 import { createSetupRequests, followSetupRequests } from "../core/setups/setup-requests.ts";
 import { createConsoleCodes } from "../features/console/console-codes.ts";
+import { createEventFeeds, type EventFeeds } from "../features/events/feeds.ts";
 import type { Extension } from "../features/extensions/extension.ts";
 import { storedArchive } from "../features/extensions/extensions.ts";
 import { startCachedProfiles } from "../features/profiles/cached-profiles.ts";
@@ -65,11 +67,11 @@ import type { ProcessMetrics } from "../platform/metrics/process-metrics.ts";
 import { createResolveName } from "../platform/net/resolve-name.ts";
 import { checkRedis } from "../platform/redis/check-redis.ts";
 import { createCollectClaims } from "../platform/redis/collect-claims.ts";
-import { connectRedis, type RedisConnection, whenReady } from "../platform/redis/connection.ts";
+import { connectRedis, connectSubscriber, type RedisConnection, whenReady } from "../platform/redis/connection.ts";
 import { createLocks } from "../platform/redis/locks.ts";
 import { memoryUse } from "../platform/redis/memory-use.ts";
 import { readSecretsKeys } from "../platform/secrets/sealing.ts";
-import { contents } from "./features.ts";
+import { announced, contents } from "./features.ts";
 import { startLimitMs } from "./program.ts";
 import { readAnalysisSettings } from "./read-analyses.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
@@ -199,6 +201,16 @@ const startRecordings = (
   return { records, client, collector };
 };
 
+type EventsDeps = Omit<Parameters<typeof createEventFeeds>[0], "announced" | "openSubscriber"> & { config: Config };
+
+/** Tells readers of events, until `stack` is disposed of. */
+const openEvents = ({ config, ...deps }: EventsDeps, stack: AsyncDisposableStack): EventFeeds => {
+  const openSubscriber = () => connectSubscriber(config.redisUrl, deps.log);
+  const events = createEventFeeds({ ...deps, announced, openSubscriber });
+  stack.defer(() => events.stop());
+  return events;
+};
+
 /** What calls agents, until `stack` ends it. */
 const openAgentClients = (deps: SetupClientDeps, stack: AsyncDisposableStack) => {
   const agents = createAgentClient(deps, { connectMs: quickConnectMs });
@@ -280,15 +292,18 @@ export const startServices = async (
   const telemetry = await startTelemetry({ ...caches, ...exporting, streams: agentStreams, replica }, stack, signal);
   const agentParts = { agentTokens, agentKeys, agentStreams };
   const recordings = startRecordings({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
+  const sessionProfile = createSessionProfile({ ...caches, kube: requestKube });
+  const describing = { sessionProfile, policies, signingKey: privateKey };
   const services: ServiceDeps = {
     ...caches,
     ...exporting,
-    policies,
+    ...describing,
+    events: openEvents({ ...caches, ...exporting, ...describing, redis }, stack),
     referents: createReferents({ kube: requestKube, secretsKeys, proxyProvider }),
     reportOf: createSessionReport(requestKube),
-    sessionProfile: createSessionProfile({ ...caches, kube: requestKube }),
     contents,
     organizationUse: () => countObjects(requestKube),
+    leasePages: createLeasePages(redis),
     endedLeases: createEndedLeases(redis),
     namesComplete: createNamesComplete(redis),
     ...agentClients,
@@ -310,7 +325,6 @@ export const startServices = async (
     analysisSettings,
     setAside: analysisSettings?.namespace,
     proxyChecks: createProxyChecks(config.proxyChecks),
-    signingKey: privateKey,
     verifyKey: publicKey,
     agentTokens,
     agentKeys,

@@ -2,6 +2,7 @@
  * The features of the service. What each of them adds is in its folder of src/features; the programs, the generators of
  * documents and the tests go through this list.
  */
+import type { Announced } from "../core/api/announced.ts";
 import { organizationRoutes, sessionRoutes } from "../core/api/core-routes.ts";
 import type { Feature } from "../core/api/feature.ts";
 import type { Route } from "../core/http/route.ts";
@@ -9,6 +10,7 @@ import { browserKind } from "../core/model/browsers/browser.ts";
 import { browserPoolKind } from "../core/model/pools/browser-pool.ts";
 import { coreContents, type ProjectContents } from "../core/projects/delete-project.ts";
 import { console } from "../features/console/feature.ts";
+import { events } from "../features/events/feature.ts";
 import { extensions } from "../features/extensions/feature.ts";
 import { liveView } from "../features/live-view/feature.ts";
 import { logs } from "../features/logs/feature.ts";
@@ -29,6 +31,7 @@ export type ControllerParts = { blobs: BlobStore; proxyProvider: ProxyProvider; 
 
 /** In the order of the documentation. What is made of the objects of another feature comes after it. */
 export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
+  events,
   logs,
   recordings,
   liveView,
@@ -60,6 +63,9 @@ export const contents: readonly ProjectContents[] = [
   ...coreContents,
   ...features.toReversed().flatMap((feature) => feature.contents ?? []),
 ];
+
+/** The kinds of features of which the events of a project tell. */
+export const announced: readonly Announced[] = features.flatMap((feature) => feature.announced ?? []);
 
 /** The controllers of objects that stand for themselves. */
 export const controllers = features.flatMap((feature) => feature.controllers ?? []);

@@ -7,6 +7,7 @@ import type { AgentStreams } from "../core/leases/agent/agent-stream.ts";
 import type { SetupClient } from "../core/leases/agent/setup-client.ts";
 import type { EndedLeases } from "../core/leases/ended-leases.ts";
 import type { Grants } from "../core/leases/grants.ts";
+import type { LeasePages } from "../core/leases/lease-pages.ts";
 import type { LeaseStore } from "../core/leases/lease-store.ts";
 import type { NamesComplete } from "../core/leases/names-in-use.ts";
 import type { ReturningBrowsers } from "../core/leases/returning-browsers.ts";
@@ -28,6 +29,7 @@ import type { AbandonedBrowsers } from "../core/sessions/abandoned-browsers.ts";
 import type { SessionProfile } from "../core/sessions/session-answer.ts";
 import type { Referents } from "../core/setups/referents.ts";
 import type { ConsoleCodes } from "../features/console/console-codes.ts";
+import type { EventFeeds } from "../features/events/feeds.ts";
 import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
 import type { RecordingParts } from "../features/recordings/recordings.ts";
@@ -76,6 +78,7 @@ export type ServiceDeps = {
   callerLimits: CallerLimits;
   consoleCodes: ConsoleCodes;
   store: LeaseStore;
+  leasePages: LeasePages;
   endedLeases: EndedLeases;
   agents: AgentClient;
   grants: Grants;
@@ -92,6 +95,8 @@ export type ServiceDeps = {
   locks: Locks;
   sessionRoom: SessionRoom;
   itemEvents: ItemEvents;
+  /** What becomes of the objects of projects, for those that have readers here. */
+  events: EventFeeds;
   /** What came of the requests to telemetry destinations. */
   exportResults: ExportResults;
   telemetry: TelemetryParts;

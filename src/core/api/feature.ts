@@ -4,6 +4,7 @@ import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import type { Route } from "../http/route.ts";
 import type { ProjectContents } from "../projects/delete-project.ts";
 import type { ObjectController } from "../reconcile/object-controller.ts";
+import type { Announced } from "./announced.ts";
 
 /**
  * What a feature adds to the service. Every program goes through the one list of features (cmd/features.ts) and takes
@@ -15,6 +16,8 @@ export type Feature<Services = never, Parts = never> = {
   kinds?: readonly AnyKind[];
   /** Its objects that an empty project has none of. */
   contents?: readonly ProjectContents[];
+  /** Its kinds of which the events of a project tell. */
+  announced?: readonly Announced[];
   // biome-ignore lint/suspicious/noExplicitAny: of kinds of every shape
   controllers?: readonly ObjectController<any, Parts>[];
   /** Its operations, in the order of the documentation. */

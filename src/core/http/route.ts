@@ -25,9 +25,9 @@ export type FileAnswer = {
 
 /**
  * One event of a stream. `id`: a word, by which a reader that connects again says what it has seen. `data`: sent as
- * JSON.
+ * JSON; `json`: is JSON already.
  */
-export type ServerEvent = { id?: string; data: unknown };
+export type ServerEvent = { id?: string } & ({ data: unknown } | { json: string });
 
 /** A handler's answer; without a body it has no content type either. */
 export type Answer = {

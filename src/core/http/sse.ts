@@ -39,8 +39,8 @@ export const eventHeaders = {
   "X-Accel-Buffering": "no",
 };
 
-const frame = ({ id, data }: ServerEvent): string =>
-  `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+const frame = ({ id, ...event }: ServerEvent): string =>
+  `${id === undefined ? "" : `id: ${id}\n`}data: ${"json" in event ? event.json : JSON.stringify(event.data)}\n\n`;
 
 /** The SDK knows events by their data alone, so that names the error too. */
 const errorFrame = (error: AppError): string => {

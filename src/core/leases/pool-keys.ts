@@ -52,3 +52,6 @@ export const poolOf = (keyOrChannel: string): string => /\{(.*?)\}/.exec(keyOrCh
 
 /** The channel on which operators receive which pools changed. */
 export const poolsChannel = "bp:pools";
+
+/** The channel on which API replicas with readers of events receive what becomes of sessions. */
+export const sessionsChannel = "bp:sessions";

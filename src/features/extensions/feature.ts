@@ -14,6 +14,7 @@ import {
 export const extensions = {
   kinds: [extensionKind],
   contents: [{ kind: extensionKind, what: "extensions" }],
+  announced: [{ name: "extension", kind: extensionKind, permission: "pools:read" }],
   controllers: [extensionController],
   routes: [
     uploadExtensionRoute,

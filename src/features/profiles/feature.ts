@@ -14,6 +14,7 @@ import {
 export const profiles = {
   kinds: [profileKind],
   contents: [{ kind: profileKind, what: "profiles" }],
+  announced: [{ name: "profile", kind: profileKind, permission: "pools:read" }],
   controllers: [profileController],
   routes: [
     createProfileRoute,

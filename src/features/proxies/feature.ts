@@ -14,6 +14,7 @@ import {
 export const proxies = {
   kinds: [proxyKind],
   contents: [{ kind: proxyKind, what: "proxies" }],
+  announced: [{ name: "proxy", kind: proxyKind, permission: "pools:read" }],
   controllers: [proxyController],
   routes: [createProxyRoute, listProxiesRoute, getProxyRoute, updateProxyRoute, deleteProxyRoute, checkProxyRoute],
 } satisfies Feature;

@@ -14,6 +14,7 @@ import { listTelemetryRoute, streamTelemetryRoute } from "./routes.ts";
 export const telemetry = {
   kinds: [telemetryDestinationKind],
   contents: [{ kind: telemetryDestinationKind, what: "telemetry destinations" }],
+  announced: [{ name: "telemetry_destination", kind: telemetryDestinationKind, permission: "pools:read" }],
   controllers: [destinationController],
   routes: [
     listTelemetryRoute,

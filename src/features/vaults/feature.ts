@@ -1,6 +1,6 @@
 import type { Feature } from "../../core/api/feature.ts";
 import { wireId } from "../../platform/kinds/identity.ts";
-import { authConnectionKind } from "./connections/auth-connection.ts";
+import { type AuthConnection, authConnectionKind } from "./connections/auth-connection.ts";
 import { connectionController } from "./connections/controller.ts";
 import { connectionFlowRoutes } from "./connections/login-routes.ts";
 import {
@@ -32,7 +32,7 @@ import {
   putItemRoute,
   updateItemRoute,
 } from "./items/routes.ts";
-import { vaultItemKind } from "./items/vault-item.ts";
+import { type VaultItem, vaultItemKind } from "./items/vault-item.ts";
 import { mountLogin } from "./login-page/mount-login.ts";
 import { deleteVaultRoute, getVaultRoute, listVaultsRoute, upsertVaultRoute } from "./routes.ts";
 import { vaultKind } from "./vault.ts";
@@ -44,6 +44,22 @@ export const vaults = {
     { kind: vaultKind, what: "vaults" },
     { kind: authConnectionKind, what: "auth connections", nameOf: wireId },
     { kind: credentialKind, what: "credentials" },
+  ],
+  announced: [
+    { name: "vault", kind: vaultKind, permission: "vaults:read" },
+    {
+      name: "vault_item",
+      kind: vaultItemKind,
+      permission: "vaults:read",
+      identify: (item: VaultItem) => ({ id: wireId(item), name: item.spec.key, vault_id: item.spec.vault }),
+    },
+    { name: "credential", kind: credentialKind, permission: "vaults:read" },
+    {
+      name: "auth_connection",
+      kind: authConnectionKind,
+      permission: "vaults:read",
+      identify: (connection: AuthConnection) => ({ id: wireId(connection) }),
+    },
   ],
   controllers: [vaultController, itemController, credentialController, connectionController],
   routes: [

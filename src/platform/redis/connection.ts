@@ -144,12 +144,21 @@ const connect = (address: RedisAddress): RedisConnection => {
   return new Redis({ ...serverOptions(address), ...nodes[0] });
 };
 
-/**
- * Connects in the background. `url` may hold a password and is never logged; throws for a malformed one. Subscriptions
- * need a connection of their own, and their owner renews them at each "ready" (and "subscribersReady" of a cluster).
- */
-export const connectRedis = (url: string, log: Logger): RedisConnection => {
-  const redis = connect(parseRedisUrl(url));
+/** To one server of a cluster, and to the next one whenever the connection breaks. */
+const connectToNode = (address: RedisAddress): Redis => {
+  const { nodes } = address;
+  const redis: Redis = new Redis({
+    ...serverOptions(address),
+    ...nodes[0],
+    retryStrategy(attempt) {
+      Object.assign(redis.options, nodes[attempt % nodes.length]);
+      return retryDelayMs(attempt);
+    },
+  });
+  return redis;
+};
+
+const logged = <T extends RedisConnection>(redis: T, log: Logger): T => {
   let up = false;
   redis.on("ready", () => {
     up = true;
@@ -160,6 +169,21 @@ export const connectRedis = (url: string, log: Logger): RedisConnection => {
     up = false;
   });
   return redis;
+};
+
+/**
+ * Connects in the background. `url` may hold a password and is never logged; throws for a malformed one. Subscriptions
+ * need a connection of their own, and their owner renews them at each "ready" (and "subscribersReady" of a cluster).
+ */
+export const connectRedis = (url: string, log: Logger): RedisConnection => logged(connect(parseRedisUrl(url)), log);
+
+/**
+ * The same for subscribing to channels that are no shard channels. In a cluster it is a connection to one server, which
+ * has the messages of all: the client of a cluster does not tell when it has subscribed at another server.
+ */
+export const connectSubscriber = (url: string, log: Logger): RedisConnection => {
+  const address = parseRedisUrl(url);
+  return logged(address.kind === "cluster" ? connectToNode(address) : connect(address), log);
 };
 
 /**

@@ -4,3 +4,8 @@
 local function tellSession(what, session, text)
   redis.call("PUBLISH", "bp:sessions", poolUid() .. " " .. what .. " " .. session .. " " .. text)
 end
+
+-- Tells them that leases of this pool may have ended without a word.
+local function tellSessionsLost()
+  redis.call("PUBLISH", "bp:sessions", poolUid() .. " lost")
+end

@@ -1,0 +1,126 @@
+import type { Identity } from "../../core/api/announced.ts";
+import { type AnyLease, requestOf } from "../../core/leases/records.ts";
+import { leaseOf, type SessionChange } from "../../core/leases/session-changes.ts";
+import type { ProjectPermission } from "../../core/model/permission.ts";
+import type { BrowserPool } from "../../core/model/pools/browser-pool.ts";
+import type { BrowserPoolAnswer } from "../../core/model/pools/browser-pool-wire.ts";
+import { newId } from "../../core/objects/new-id.ts";
+import { describePools } from "../../core/pools/use-cases/fetch-pool.ts";
+import type { Project } from "../../core/projects/projects.ts";
+import { listedSessionAnswer, type SessionAnswerDeps } from "../../core/sessions/session-answer.ts";
+import type { Logger } from "../../platform/base/log.ts";
+import type { Kube } from "../../platform/kube/client.ts";
+import { eventJson, type Told } from "./event.ts";
+import { createInTurn } from "./in-turn.ts";
+import type { Ring, Rings } from "./ring.ts";
+
+/** What the objects of events are made of. */
+export type DescribeDeps = SessionAnswerDeps & { kube: Kube };
+
+/** A pool that has changed; `pool` is undefined when it is deleted. */
+type PoolChange = {
+  event: "created" | "changed" | "deleted";
+  identity: Identity;
+  pool: BrowserPool | undefined;
+};
+
+/** The events of one project, for all of its readers. */
+export type Feed = {
+  project: Project;
+  ring: Ring;
+  takeSession(change: SessionChange): void;
+  takePool(uid: string, change: PoolChange): void;
+  tell(told: Told, permission: ProjectPermission): void;
+  /** Tells that events may be missing; what was not told yet is in the lists that readers read then. */
+  reset(): void;
+  close(): void;
+};
+
+/** The permission for pools and sessions. */
+export const poolsRead = "pools:read";
+
+/** Changes of sessions that wait, and those of a batch, which takes some milliseconds. */
+const sessionBounds = { most: 1000, atOnce: 20, pauseMs: 0 };
+
+/** A batch of pools may read the profiles and extensions that they name, so there are five a second. */
+const poolBounds = { most: 1000, atOnce: 20, pauseMs: 200 };
+
+/** A lease as a session's events show it: as lists do, without URLs. */
+export const sessionObject = (lease: AnyLease, deps: SessionAnswerDeps): ReturnType<typeof listedSessionAnswer> =>
+  listedSessionAnswer(lease, undefined, deps);
+
+/** What an event says of a lease besides its object. */
+export const sessionIdentity = (lease: AnyLease): Identity & { kind: "session" } => {
+  const { name } = requestOf(lease);
+  return { kind: "session", id: lease.session, ...(name !== undefined && { name }) };
+};
+
+const sessionEvents = { began: "created", changed: "changed", ended: "deleted", dropped: "deleted" } as const;
+
+const sessionTold = async (change: SessionChange, deps: SessionAnswerDeps): Promise<Told> => {
+  const lease = leaseOf(change);
+  const told = { event: sessionEvents[change.what], ...sessionIdentity(lease) };
+  return change.what === "dropped" ? told : { ...told, object: await sessionObject(lease, deps) };
+};
+
+const poolsTold = async (changes: PoolChange[], deps: DescribeDeps): Promise<Told[]> => {
+  const pools = changes.flatMap(({ pool }) => pool ?? []);
+  const objects = new Map(
+    (await describePools(pools, deps)).map((answer): [string, BrowserPoolAnswer] => [answer.id, answer]),
+  );
+  return changes.map(({ event, identity }) => {
+    const object = event === "deleted" ? undefined : objects.get(identity.id);
+    return { event, kind: "pool", ...identity, ...(object && { object }) };
+  });
+};
+
+type FeedDeps = DescribeDeps & { rings: Rings; log: Logger };
+
+/** An empty one. Ids of an earlier feed of the project are unknown to it. */
+export const createFeed = (project: Project, { rings, log, ...deps }: FeedDeps): Feed => {
+  const ring = rings.open(newId());
+  const tell = (told: Told, permission: ProjectPermission): void => ring.push({ json: eventJson(told), permission });
+  const tellAll = (all: Told[]) => (): void => {
+    for (const told of all) tell(told, poolsRead);
+  };
+  const reset = (): void => {
+    sessions.forget();
+    pools.forget();
+    ring.push({ json: eventJson({ event: "reset" }), permission: poolsRead });
+  };
+  const onLost = (err: unknown): void => {
+    log.warn({ err, project: project.id }, "events of a project were lost; its readers are told");
+    reset();
+  };
+  const sessions = createInTurn<SessionChange>({
+    ...sessionBounds,
+    onLost,
+    merge: (before, after) =>
+      before.what === "began" && after.what === "changed" ? { ...after, what: "began" } : after,
+    async work(batch) {
+      const told: Told[] = [];
+      for (const change of batch) told.push(await sessionTold(change, deps));
+      return tellAll(told);
+    },
+  });
+  const pools = createInTurn<PoolChange>({
+    ...poolBounds,
+    onLost,
+    merge: (before, after) =>
+      before.event === "created" && after.event === "changed" ? { ...after, event: "created" } : after,
+    work: async (batch) => tellAll(await poolsTold(batch, deps)),
+  });
+  return {
+    project,
+    ring,
+    takeSession: (change) => sessions.add(change.session, change),
+    takePool: pools.add,
+    tell,
+    reset,
+    close() {
+      sessions.forget();
+      pools.forget();
+      ring.close();
+    },
+  };
+};

@@ -1,0 +1,52 @@
+/** The events of a project as a client reads them, from a running installation. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EventsReader, readEvents } from "../../support/project-events.ts";
+import { type LocalProject, startProject } from "../../support/stack.ts";
+
+let stack: LocalProject;
+
+beforeAll(async () => {
+  stack = await startProject();
+});
+afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+const open = (asked: Partial<Parameters<typeof readEvents>[0]> = {}): Promise<EventsReader> =>
+  readEvents({ url: stack.url, apiKey: stack.api_key, ...asked });
+
+/** What was told of one object: `event kind`. */
+const toldOf = ({ heard }: EventsReader, id: string): string[] =>
+  heard.filter((each) => each.id === id).map(({ event }) => event);
+
+// EVENT-1, EVENT-2
+test("what becomes of a pool and of its sessions is told in order, without URLs of sessions", async () => {
+  await using reader = await open();
+  const { id } = await stack.kernel.browserPools.create({ name: "told", size: 1, headless: true });
+  const created = await reader.until("the pool", (event) => event.id === id);
+  expect(created).toMatchObject({ event: "created", kind: "pool", name: "told", object: { id, name: "told" } });
+  await reader.until(
+    "a browser of it is idle",
+    ({ id: of, event, object }) =>
+      of === id &&
+      event === "changed" &&
+      object !== undefined &&
+      "available_count" in object &&
+      object.available_count === 1,
+  );
+  const { session_id: session } = await stack.kernel.browserPools.acquire(id, { name: "first", tags: { team: "a" } });
+  await stack.kernel.browsers.update(session, { name: "second" });
+  await stack.kernel.browserPools.release(id, { session_id: session, reuse: false });
+  const gone = await reader.until("its end", (event) => event.id === session && event.event === "deleted");
+  const ofSession = reader.heard.filter((each) => each.id === session);
+  expect(ofSession.map(({ event, kind, name }) => [event, kind, name])).toEqual([
+    ["created", "session", "first"],
+    ["changed", "session", "second"],
+    ["deleted", "session", "second"],
+  ]);
+  expect(ofSession[0]?.object).toMatchObject({ session_id: session, tags: { team: "a" }, pool: { id, name: "told" } });
+  expect(gone.object).toMatchObject({ end_reason: "released", deleted_at: expect.any(String) });
+  expect(JSON.stringify(reader.heard)).not.toMatch(/jwt|_url/);
+  await stack.kernel.browserPools.delete(id, { force: true });
+  const deleted = await reader.until("the pool's end", (event) => event.id === id && event.event === "deleted");
+  expect(deleted).not.toHaveProperty("object");
+  expect(toldOf(reader, id).slice(-1)).toEqual(["deleted"]);
+});
