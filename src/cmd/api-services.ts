@@ -298,7 +298,7 @@ export const startServices = async (
     ...caches,
     ...exporting,
     ...describing,
-    events: openEvents({ ...caches, ...exporting, ...describing, redis }, stack),
+    events: openEvents({ ...caches, ...exporting, ...describing, redis, watchKube: kube }, stack),
     referents: createReferents({ kube: requestKube, secretsKeys, proxyProvider }),
     reportOf: createSessionReport(requestKube),
     contents,

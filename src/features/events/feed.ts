@@ -10,6 +10,7 @@ import type { Project } from "../../core/projects/projects.ts";
 import { listedSessionAnswer, type SessionAnswerDeps } from "../../core/sessions/session-answer.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Kube } from "../../platform/kube/client.ts";
+import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
 import { eventJson, type Told } from "./event.ts";
 import { createInTurn } from "./in-turn.ts";
 import type { Ring, Rings } from "./ring.ts";
@@ -99,7 +100,7 @@ export const createFeed = (project: Project, { rings, log, ...deps }: FeedDeps):
       before.what === "began" && after.what === "changed" ? { ...after, what: "began" } : after,
     async work(batch) {
       const told: Told[] = [];
-      for (const change of batch) told.push(await sessionTold(change, deps));
+      for (const change of batch) told.push(await retryBriefly(() => sessionTold(change, deps)));
       return tellAll(told);
     },
   });
@@ -108,7 +109,7 @@ export const createFeed = (project: Project, { rings, log, ...deps }: FeedDeps):
     onLost,
     merge: (before, after) =>
       before.event === "created" && after.event === "changed" ? { ...after, event: "created" } : after,
-    work: async (batch) => tellAll(await poolsTold(batch, deps)),
+    work: async (batch) => tellAll(await retryBriefly(() => poolsTold(batch, deps))),
   });
   return {
     project,

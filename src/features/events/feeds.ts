@@ -16,9 +16,9 @@ import { type SourceDeps, type Sources, startSources } from "./sources.ts";
 const usualKeptMs = 120_000;
 
 /** How long a reader waits for the sources, ms. */
-const liveWithinMs = 5000;
+const usualLiveWithinMs = 5000;
 
-type FeedsDeps = SourceDeps & DescribeDeps & { bounds?: RingBounds; keptMs?: number };
+type FeedsDeps = SourceDeps & DescribeDeps & { bounds?: RingBounds; keptMs?: number; liveWithinMs?: number };
 
 export type EventFeeds = {
   /**
@@ -34,7 +34,8 @@ export type EventFeeds = {
 type Known = { feed: Feed; readers: number; forgotten: ReturnType<typeof setTimeout> | undefined };
 
 /** Starts nothing before the first reader. */
-export const createEventFeeds = ({ bounds, keptMs = usualKeptMs, ...deps }: FeedsDeps): EventFeeds => {
+export const createEventFeeds = (options: FeedsDeps): EventFeeds => {
+  const { bounds, keptMs = usualKeptMs, liveWithinMs = usualLiveWithinMs, ...deps } = options;
   const rings = createRings(bounds);
   const known = new Map<string, Known>();
   let sources: Sources | undefined;

@@ -17,12 +17,12 @@ import type { RedisConnection } from "../../platform/redis/connection.ts";
 import type { Feed } from "./feed.ts";
 import { createObjectChanges } from "./object-changes.ts";
 
-/** What the sources need. `openSubscriber`: connects to Redis, for subscriptions. */
+/** What the sources need. `openSubscriber`: connects to Redis, for subscriptions. `watchKube`: not that of requests. */
 export type SourceDeps = {
   announced: readonly Announced[];
   openSubscriber(): RedisConnection;
   redis: RedisConnection;
-  kube: Kube;
+  watchKube: Kube;
   pools: WatchedObjects<BrowserPool>;
   browsers: WatchedObjects<Browser>;
   log: Logger;
@@ -130,7 +130,7 @@ const startKind = (
   const changeOf = createObjectChanges<NamespacedObject>(identify);
   let isLive = false;
   const reflector = startReflector<NamespacedObject>({
-    kube: deps.kube,
+    kube: deps.watchKube,
     type: kind,
     keep: slim,
     log: deps.log,

@@ -47,24 +47,18 @@ const follow = async function* (after: number, { feed: { ring }, may, signal }: 
   }
 };
 
-const eventsOf = async function* (
+/** The events of a reader that does not go on where it was, but after this number. */
+const begin = async function* (
+  from: number,
   { lastEventId, initial }: Asked,
   reading: Reading,
   deps: CurrentDeps,
 ): AsyncGenerator<ServerEvent> {
-  const {
-    feed: { ring, project },
-    may,
-    signal,
-  } = reading;
-  const seen = lastEventId === undefined ? undefined : ring.find(lastEventId);
-  if (seen !== undefined) return yield* follow(seen, reading);
-  // Before anything is read: what changes meanwhile comes after it.
-  const from = ring.last();
+  const { ring, project } = reading.feed;
   // Without an id where all is told anew: who breaks off before the end of it begins again.
   if (lastEventId !== undefined) yield { ...(!initial && { id: ring.idOf(from) }), ...reset() };
   if (initial) {
-    for await (const json of currentEvents(project, deps, signal)) if (may(poolsRead)) yield { json };
+    for await (const json of currentEvents(project, deps, reading.signal)) if (reading.may(poolsRead)) yield { json };
     yield { id: ring.idOf(from), json: eventJson({ event: "synced" }) };
   }
   yield* follow(from, reading);
@@ -83,7 +77,10 @@ export const streamEvents = async (
   const { feed, leave } = await deps.events.join(project, signal);
   const left = new AbortController();
   const reading = { feed, may: rightsOf(principal, deps), signal: AbortSignal.any([signal, left.signal]) };
-  const events = eventsOf(asked, reading, deps);
+  const { ring } = feed;
+  const seen = asked.lastEventId === undefined ? undefined : ring.find(asked.lastEventId);
+  // Before anything is read: what changes meanwhile comes after it.
+  const events = seen === undefined ? begin(ring.last(), asked, reading, deps) : follow(seen, reading);
   // A reader that is ended leaves at once, also while it waits for an event.
   const end = async (): Promise<IteratorResult<ServerEvent>> => {
     leave();

@@ -50,3 +50,20 @@ test("what becomes of a pool and of its sessions is told in order, without URLs 
   expect(deleted).not.toHaveProperty("object");
   expect(toldOf(reader, id).slice(-1)).toEqual(["deleted"]);
 });
+
+// EVENT-1
+test("an on-demand browser is a session without a pool", async () => {
+  await using reader = await open({ query: "?initial_events=true" });
+  await reader.until("what there is", ({ event }) => event === "synced");
+  const { session_id: session } = await stack.kernel.browsers.create({ headless: true, tags: { team: "b" } });
+  const created = await reader.until("the session", ({ id }) => id === session);
+  expect(created).toMatchObject({ event: "created", kind: "session", object: { tags: { team: "b" } } });
+  expect(created.object).not.toHaveProperty("pool");
+  await using late = await open({ query: "?initial_events=true" });
+  expect(await late.until("the session", ({ id }) => id === session)).toMatchObject({ event: "current" });
+  await stack.kernel.browsers.deleteByID(session);
+  const gone = await reader.until("its end", ({ event, id }) => event === "deleted" && id === session);
+  expect(gone.object).toMatchObject({ session_id: session, end_reason: "deleted" });
+  expect(toldOf(reader, session)).toEqual(["created", "deleted"]);
+  expect(JSON.stringify([...reader.heard, ...late.heard])).not.toMatch(/jwt|_url/);
+});
