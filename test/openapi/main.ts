@@ -15,8 +15,8 @@ const root = join(import.meta.dirname, "../..");
 /** The seed that finds again what a change breaks. */
 const fixedSeed = 1;
 
-/** Operations by which the run would take away its own key. */
-const excluded = ["deleteApiKey", "rotateApiKey", "updateApiKey"];
+/** Operations by which the run would take away its own key, and one whose answer has no end. */
+const excluded = ["deleteApiKey", "rotateApiKey", "updateApiKey", "streamEvents"];
 
 /**
  * One caller sends all that it can here, wrong keys among it: the bounds of callers (LIMIT-13, LIMIT-19) are shown

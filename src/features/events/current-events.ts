@@ -43,7 +43,9 @@ const createTurns = (): (() => Promise<void>) => {
 const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));
 
-const currentPools = async function* (project: Project, deps: CurrentDeps): AsyncGenerator<string> {
+type Turns = ReturnType<typeof createTurns>;
+
+const currentPools = async function* (project: Project, deps: CurrentDeps, turns: Turns): AsyncGenerator<string> {
   const pools: BrowserPool[] = poolsOf(project, deps)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .sort(byAge);
@@ -52,6 +54,7 @@ const currentPools = async function* (project: Project, deps: CurrentDeps): Asyn
     for (const [index, pool] of some.entries()) {
       const object = objects[index];
       if (object) yield eventJson({ event: "current", kind: "pool", ...identityOf(pool), object });
+      await turns();
     }
   }
 };
@@ -62,7 +65,7 @@ type Place = { poolUid: string; session: string; beganMs: number };
 const placesIn = async (
   poolUid: string,
   { leasePages }: { leasePages: LeasePages },
-  turns: () => Promise<void>,
+  turns: Turns,
 ): Promise<Place[]> => {
   const places = new Map<string, Place>();
   let cursor = "0";
@@ -76,7 +79,7 @@ const placesIn = async (
 };
 
 /** Where the active sessions of a project are, in the order of lists. */
-const placesOf = async (project: Project, deps: CurrentDeps, turns: () => Promise<void>): Promise<Place[]> => {
+const placesOf = async (project: Project, deps: CurrentDeps, turns: Turns): Promise<Place[]> => {
   const places: Place[] = [];
   for (const owners of chunksOf(liveOwnersOf(project, deps), ownersAtOnce)) {
     const found = await Promise.all(owners.map(({ metadata }) => placesIn(metadata.uid, deps, turns)));
@@ -100,8 +103,7 @@ const leasesAt = async (places: Place[], { leasePages }: { leasePages: LeasePage
   return places.flatMap(({ session }) => leases.get(session) ?? []);
 };
 
-const currentSessions = async function* (project: Project, deps: CurrentDeps): AsyncGenerator<string> {
-  const turns = createTurns();
+const currentSessions = async function* (project: Project, deps: CurrentDeps, turns: Turns): AsyncGenerator<string> {
   for (const places of chunksOf(await placesOf(project, deps, turns), leasesAtOnce))
     for (const lease of await leasesAt(places, deps)) {
       yield eventJson({ event: "current", ...sessionIdentity(lease), object: await sessionObject(lease, deps) });
@@ -115,11 +117,12 @@ export const currentEvents = async function* (
   deps: CurrentDeps,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  for await (const json of currentPools(project, deps)) {
+  const turns = createTurns();
+  for await (const json of currentPools(project, deps, turns)) {
     signal.throwIfAborted();
     yield json;
   }
-  for await (const json of currentSessions(project, deps)) {
+  for await (const json of currentSessions(project, deps, turns)) {
     signal.throwIfAborted();
     yield json;
   }

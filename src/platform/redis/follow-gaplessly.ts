@@ -29,7 +29,7 @@ type Following = {
 };
 
 export type GaplessChannel = {
-  /** Resolves when it hears for the first time. Rejects with the reason of `signal`. */
+  /** Resolves while it hears. Rejects with the reason of `signal`. */
   live(signal: AbortSignal): Promise<void>;
   stop(): void;
 };
@@ -37,7 +37,7 @@ export type GaplessChannel = {
 /** Starts to follow; tries for ever until `stop`. */
 export const followGaplessly = (following: Following): GaplessChannel => {
   const { subscriber, redis, channel, onMessage, onMissed, probeMs = 5000 } = following;
-  const first = Promise.withResolvers<void>();
+  let live = Promise.withResolvers<void>();
   const own = `${probeMark}${randomUUID()}`;
   let hasHeard = false;
   let isHearing = false;
@@ -48,12 +48,16 @@ export const followGaplessly = (following: Following): GaplessChannel => {
     isAwaited = false;
     if (hasHeard) onMissed();
     hasHeard = true;
-    first.resolve();
+    live.resolve();
+  };
+  const becomeDeaf = (): void => {
+    if (isHearing) live = Promise.withResolvers();
+    isHearing = false;
+    isAwaited = false;
   };
   /** Whatever the cause is, a new connection is a cure. */
   const renew = (): void => {
-    isHearing = false;
-    isAwaited = false;
+    becomeDeaf();
     if (subscriber.status === "ready") subscriber.disconnect(true);
   };
   const subscribe = (): void => {
@@ -79,11 +83,11 @@ export const followGaplessly = (following: Following): GaplessChannel => {
   subscriber.on("ready", subscribe);
   subscriber.on("close", () => {
     clearTimeout(refused);
-    isHearing = false;
+    becomeDeaf();
   });
   if (subscriber.status === "ready") subscribe();
   return {
-    live: (signal) => awaitWith(first.promise, signal),
+    live: (signal) => awaitWith(live.promise, signal),
     stop() {
       clearInterval(timer);
       clearTimeout(refused);

@@ -1,12 +1,14 @@
 /** A cluster of three nodes: pools are on every node, and one moves to another node while a caller waits. */
 
 import type { Cluster, Redis } from "ioredis";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { poolKey } from "../../../src/core/leases/pool-keys.ts";
+import { followSessionChanges } from "../../../src/core/leases/session-changes.ts";
 import { newId } from "../../../src/core/objects/new-id.ts";
-import { mastersOf } from "../../../src/platform/redis/connection.ts";
+import { connectSubscriber, mastersOf } from "../../../src/platform/redis/connection.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LeaseFlow, runLeaseFlow, startLeaseFlow } from "../../support/lease-flow.ts";
+import { silent } from "../../support/lease-parts.ts";
 import { type RedisServer, startRedisServer } from "../../support/redis-servers.ts";
 
 const config = ["cluster-enabled yes", "cluster-port %bus", "cluster-node-timeout 2000", "requirepass secret"];
@@ -14,6 +16,7 @@ const slotCount = 16384;
 const servers = new AsyncDisposableStack();
 let nodes: { server: RedisServer; admin: Redis }[];
 let flow: LeaseFlow;
+let url: string;
 
 beforeAll(async () => {
   nodes = await Promise.all(
@@ -33,7 +36,7 @@ beforeAll(async () => {
     const infos = await Promise.all(nodes.map(({ admin }) => admin.cluster("INFO") as Promise<string>));
     return infos.every((info) => /cluster_state:ok/.test(info) && /cluster_known_nodes:3/.test(info));
   });
-  const url = `redis-cluster://:secret@127.0.0.1:${first?.server.port}`;
+  url = `redis-cluster://:secret@127.0.0.1:${first?.server.port}`;
   flow = await startLeaseFlow(url, { checkMs: 500 });
 });
 afterAll(async () => {
@@ -76,4 +79,36 @@ test("a caller that waits while its pool moves to another node gets its browser 
   });
   const browser = await flow.addBrowser(poolUid);
   expect(await acquiring).toMatchObject({ kind: "held", lease: { browser } });
+});
+
+// EVENT-1, EVENT-4
+test("who follows sessions hears those of pools on every node, and learns of a break of its connection", async () => {
+  const began: string[] = [];
+  let missed = 0;
+  const following = followSessionChanges({
+    subscriber: connectSubscriber(url, silent),
+    redis: flow.parts.redis,
+    log: silent,
+    onChange({ what, poolUid }) {
+      if (what === "began") began.push(poolUid);
+    },
+    onMissed() {
+      missed += 1;
+    },
+  });
+  onTestFinished(() => following.stop());
+  await following.live(AbortSignal.timeout(10_000));
+  const pools = Array.from({ length: 6 }, () => newId());
+  for (const pool of pools) {
+    await flow.addBrowser(pool);
+    await flow.acquire(pool, "a");
+  }
+  await eventually("all are heard", () => pools.every((pool) => began.includes(pool)));
+  expect(missed).toBe(0);
+  for (const { admin } of nodes) await admin.call("CLIENT", "KILL", "TYPE", "pubsub");
+  await eventually("it has missed something", () => missed === 1);
+  const later = newId();
+  await flow.addBrowser(later);
+  await flow.acquire(later, "a");
+  await eventually("it hears again", () => began.includes(later));
 });

@@ -1,5 +1,9 @@
 /** The events of a project as a client reads them, from a running installation. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ProjectEvent } from "../../../src/features/events/event.ts";
+import { docExamples } from "../../support/doc-examples.ts";
 import { type EventsReader, readEvents } from "../../support/project-events.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 
@@ -66,4 +70,21 @@ test("an on-demand browser is a session without a pool", async () => {
   expect(gone.object).toMatchObject({ session_id: session, end_reason: "deleted" });
   expect(toldOf(reader, session)).toEqual(["created", "deleted"]);
   expect(JSON.stringify([...reader.heard, ...late.heard])).not.toMatch(/jwt|_url/);
+});
+
+test("the example of docs/events.md works as the page says", async () => {
+  const [script = "", ...others] = docExamples("events.md", "sh");
+  expect(others).toEqual([]);
+  const { stdout } = await promisify(execFile)("bash", ["-uo", "pipefail", "-c", script], {
+    env: { ...process.env, KERNEL_BASE_URL: stack.url, KERNEL_API_KEY: stack.api_key },
+  });
+  const events = [...stdout.matchAll(/^data: (.*)$/gm)].map(([, json = ""]) => ProjectEvent.parse(JSON.parse(json)));
+  const told = events.map(({ event, kind, name }) => [event, kind, name]);
+  for (const [kind, name] of [
+    ["pool", "docs-events"],
+    ["session", "docs-session"],
+  ])
+    expect(told).toEqual(expect.arrayContaining(["created", "deleted"].map((event) => [event, kind, name])));
+  const gone = events.find(({ event, kind }) => event === "deleted" && kind === "session");
+  expect(gone?.object).toMatchObject({ end_reason: "pool_deleted" });
 });

@@ -71,6 +71,19 @@ test("a subscription that is over without a word is missed by its probes", async
   expect(other.heard).toEqual(["one"]);
 });
 
+// EVENT-7
+test("while nothing is heard, nobody is told that all is", async () => {
+  const url = new URL(redisUrl);
+  const link = await startBreakableLink(Number(url.port));
+  url.port = String(link.port);
+  const subscriber = connectSubscriber(url.href, log) as Redis;
+  const { following } = follow(subscriber);
+  await following.live(never);
+  link.close();
+  await eventually("the connection is broken", () => subscriber.status !== "ready");
+  await expect(following.live(AbortSignal.timeout(100))).rejects.toThrow("timeout");
+});
+
 test("one that was stopped connects no more, and who waits for the first message can give up", async () => {
   const refused = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => 10, enableOfflineQueue: false });
   refused.on("error", () => undefined);
