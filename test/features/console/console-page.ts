@@ -1,13 +1,18 @@
 /** The console in a real browser, as a person has it open. */
 import type { Page } from "puppeteer-core";
+import { eventually } from "../../support/eventually.ts";
 import type { ViewBrowser } from "../../support/view-page.ts";
 
-/** Opens a view of the console, signed in with this key. `watched`: what went wrong in the page, to be looked at. */
+/**
+ * Opens a view of the console in a browser context of its own, signed in with this key. `faults`: what went wrong in
+ * the page.
+ */
 export const openConsole = async (
   { browser }: ViewBrowser,
   { url, key, path = "" }: { url: string; key: string; path?: string },
 ): Promise<{ page: Page; faults: string[] }> => {
-  const page = await browser.newPage();
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(String(error)));
   page.on("console", (message) => {
@@ -22,3 +27,23 @@ export const openConsole = async (
   await page.waitForSelector("nav");
   return { page, faults };
 };
+
+/** The text of a part of the page, as it is shown. */
+export const textOf = (page: Page, selector = "main"): Promise<string> =>
+  page.$eval(selector, (element) => (element as unknown as { innerText: string }).innerText);
+
+/** Resolves with the text of a part of the page when it is like this. */
+export const untilText = (page: Page, pattern: RegExp, selector = "main"): Promise<string> => {
+  let text = "";
+  return eventually(
+    () => `the page says ${pattern}; it said: ${text}`,
+    async () => {
+      text = await textOf(page, selector).catch(() => "nothing");
+      return pattern.test(text) && text;
+    },
+  );
+};
+
+/** Presses a button, or follows a link, by its name. */
+export const press = (page: Page, name: string): Promise<void> =>
+  page.locator(`::-p-aria(${JSON.stringify(name).slice(1, -1)})`).click();

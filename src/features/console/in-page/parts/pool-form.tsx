@@ -8,6 +8,7 @@ import { type Pool, poolName } from "../service/pool-state.ts";
 import { Code } from "./as-code.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Problem, say } from "./notice.tsx";
+import { PlainTable } from "./plain-table.tsx";
 import { plainText } from "./text.tsx";
 
 type Config = Record<string, unknown>;
@@ -41,24 +42,15 @@ const effectOf = (fields: string[]): string => {
 const textOf = (value: unknown): string => (value === undefined ? "not set" : JSON.stringify(value));
 
 const Difference = ({ before, change }: { before: Config; change: Config }) => (
-  <table class="difference" aria-label="What changes">
-    <thead>
-      <tr>
-        <th scope="col">Field</th>
-        <th scope="col">Now</th>
-        <th scope="col">Then</th>
+  <PlainTable label="What changes" head={["Field", "Now", "Then"]}>
+    {Object.entries(change).map(([name, value]) => (
+      <tr key={name}>
+        <th scope="row">{name}</th>
+        <td class="mono">{plainText(textOf(before[name]))}</td>
+        <td class="mono">{plainText(textOf(value))}</td>
       </tr>
-    </thead>
-    <tbody>
-      {Object.entries(change).map(([name, value]) => (
-        <tr key={name}>
-          <th scope="row">{name}</th>
-          <td class="mono">{plainText(textOf(before[name]))}</td>
-          <td class="mono">{plainText(textOf(value))}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+    ))}
+  </PlainTable>
 );
 
 const NumberField = ({

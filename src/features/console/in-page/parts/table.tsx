@@ -80,6 +80,12 @@ const indexAt = (element: EventTarget | null): number | undefined => {
   return row ? Number(row.dataset.index) : undefined;
 };
 
+/** A click beside the link of a row opens it, too, unless it selects text. */
+const openRow = ({ target }: MouseEvent): void => {
+  if (!(target instanceof Element) || target.closest("a, button") || getSelection()?.type === "Range") return;
+  target.closest("tr")?.querySelector("a")?.click();
+};
+
 const Spacer = ({ px, columns }: { px: number; columns: number }) =>
   px > 0 ? (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without anything in it takes no focus
@@ -141,6 +147,7 @@ export const Table = <T,>({ label, rows, columns, keyOf, empty, onBusy }: Shown<
           </tr>
         </thead>
         <tbody
+          onClick={openRow}
           onKeyDown={onKeyDown}
           onFocusIn={(event) => {
             const row = shown[indexAt(event.target) ?? -1];

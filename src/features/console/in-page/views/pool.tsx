@@ -9,6 +9,7 @@ import { ask } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt } from "../parts/notice.tsx";
+import { PlainTable } from "../parts/plain-table.tsx";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
 import { sessionColumns } from "../parts/session-columns.tsx";
@@ -113,26 +114,17 @@ const Queue = ({ pool }: { pool: Pool }) => {
       <h2>Queue</h2>
       <Show fetched={fetched}>
         {(queue) => (
-          <table class="plain">
-            <thead>
-              <tr>
-                <th scope="col">Place</th>
-                <th scope="col">Session to be</th>
-                <th scope="col">Waits</th>
+          <PlainTable label="Queue" head={["Place", "Session to be", "Waits"]}>
+            {queue.map(({ session_id, name, requested_at }, index) => (
+              <tr key={session_id}>
+                <td>{index + 1}</td>
+                <td>
+                  <Text of={name ?? session_id} />
+                </td>
+                <td>{requested_at ? <Since at={requested_at} /> : "not known"}</td>
               </tr>
-            </thead>
-            <tbody>
-              {queue.map(({ session_id, name, requested_at }, index) => (
-                <tr key={session_id}>
-                  <td>{index + 1}</td>
-                  <td>
-                    <Text of={name ?? session_id} />
-                  </td>
-                  <td>{requested_at ? <Since at={requested_at} /> : "not known"}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </PlainTable>
         )}
       </Show>
     </section>
@@ -155,36 +147,26 @@ const Events = ({ pool }: { pool: Pool }) => {
           events.length === 0 ? (
             <p class="muted">None within the last hour.</p>
           ) : (
-            <table class="plain">
-              <thead>
-                <tr>
-                  <th scope="col">Seen</th>
-                  <th scope="col">Reason</th>
-                  <th scope="col">About</th>
-                  <th scope="col">What it says</th>
+            <PlainTable label="Events" head={["Seen", "Reason", "About", "What it says"]}>
+              {events.map(({ type, reason, message, kind, name, node, count, last_seen_at }) => (
+                <tr key={`${name} ${reason} ${message}`}>
+                  <td>
+                    <Time at={last_seen_at} />
+                    {count > 1 ? `, ${count} times` : ""}
+                  </td>
+                  <td>
+                    <State tone={type === "Warning" ? "warn" : "quiet"}>{plainText(reason)}</State>
+                  </td>
+                  <td>
+                    {kind} <Text of={name} mono />
+                    {node ? ` on ${plainText(node)}` : ""}
+                  </td>
+                  <td class="wrap">
+                    <bdi>{plainText(message)}</bdi>
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {events.map(({ type, reason, message, kind, name, node, count, last_seen_at }) => (
-                  <tr key={`${name} ${reason} ${message}`}>
-                    <td>
-                      <Time at={last_seen_at} />
-                      {count > 1 ? `, ${count} times` : ""}
-                    </td>
-                    <td>
-                      <State tone={type === "Warning" ? "warn" : "quiet"}>{plainText(reason)}</State>
-                    </td>
-                    <td>
-                      {kind} <Text of={name} mono />
-                      {node ? ` on ${plainText(node)}` : ""}
-                    </td>
-                    <td class="wrap">
-                      <bdi>{plainText(message)}</bdi>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </PlainTable>
           )
         }
       </Show>
@@ -195,32 +177,21 @@ const Events = ({ pool }: { pool: Pool }) => {
 const Conditions = ({ pool }: { pool: Pool }) => (
   <section>
     <h2>Conditions</h2>
-    <table class="plain">
-      <thead>
-        <tr>
-          <th scope="col">Condition</th>
-          <th scope="col">Status</th>
-          <th scope="col">Reason</th>
-          <th scope="col">Since</th>
-          <th scope="col">What the operator says</th>
+    <PlainTable label="Conditions" head={["Condition", "Status", "Reason", "Since", "What the operator says"]}>
+      {(pool.conditions ?? []).map(({ type, status, reason, message, last_transition_time }) => (
+        <tr key={type}>
+          <th scope="row">{type}</th>
+          <td>{status}</td>
+          <td>{reason}</td>
+          <td>
+            <Time at={last_transition_time} />
+          </td>
+          <td class="wrap">
+            <bdi>{plainText(message)}</bdi>
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {(pool.conditions ?? []).map(({ type, status, reason, message, last_transition_time }) => (
-          <tr key={type}>
-            <th scope="row">{type}</th>
-            <td>{status}</td>
-            <td>{reason}</td>
-            <td>
-              <Time at={last_transition_time} />
-            </td>
-            <td class="wrap">
-              <bdi>{plainText(message)}</bdi>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </PlainTable>
   </section>
 );
 
@@ -280,7 +251,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
           ["Fill rate", `${pool.browser_pool_config.fill_rate_per_minute} % a minute`],
         ]}
       />
-      <Acquire pool={pool} />
+      {may("browsers:use") && <Acquire pool={pool} />}
       <Queue pool={pool} />
       <section>
         <h2>Sessions</h2>
