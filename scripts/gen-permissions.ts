@@ -2,7 +2,8 @@
 
 import { routes as allRoutes } from "../src/cmd/features.ts";
 import type { Route } from "../src/core/http/route.ts";
-import { permissions, permissionTexts } from "../src/core/model/permission.ts";
+import { permissions } from "../src/core/model/permission.ts";
+import { permissionTexts } from "../src/core/model/permission-texts.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 const neededBy = ({ permission, furtherPermissions = [] }: Route): string =>

@@ -4,12 +4,13 @@ import type { Reflector } from "../../platform/kube/reflector.ts";
 import type { ProxyProvider } from "../proxies/rules/proxy-provider.ts";
 import { listAnalyses } from "./analyses/fetch-analysis.ts";
 import type { SiteAnalysis } from "./analyses/site-analysis.ts";
+import { configurationName } from "./configuration-name.ts";
 import { lookupTarget } from "./lookup-site.ts";
 import { bestFirst, isEligible } from "./rules/recommend.ts";
 import { browserRecord, evidenceAnswer, proxyRecipe } from "./rules/recommendation-answer.ts";
 import { type SiteIndex, type SitePlace, siteDomain } from "./site-index.ts";
 import type { SiteScope } from "./site-recipe.ts";
-import { configurationName, type RecommendationSummary, type SiteAnswer, type summarySorts } from "./site-wire.ts";
+import type { RecommendationSummary, SiteAnswer, summarySorts } from "./site-wire.ts";
 
 /** Names that are looked at before others have their turn: about a millisecond. */
 const atOnce = 5000;

@@ -71,17 +71,6 @@ export const RecommendationAnswer = z.object({
 });
 export type RecommendationAnswer = z.infer<typeof RecommendationAnswer>;
 
-/** A configuration in words, for people: `headless, stealth, isp proxy in US`. */
-export const configurationName = ({ browser, proxy }: Pick<RecommendationAnswer, "browser" | "proxy">): string => {
-  const country = proxy.mode === "managed" ? proxy.create.config?.country : undefined;
-  return [
-    browser.headless ? "headless" : "headful",
-    ...(browser.stealth ? ["stealth"] : []),
-    ...(browser.gpu ? ["gpu"] : []),
-    proxy.mode === "direct" ? "direct" : `${proxy.create.type} proxy${country ? ` in ${country}` : ""}`,
-  ].join(", ");
-};
-
 /** Why there is no recommendation. A lookup knows the first only; the others come from analyses (LOOKUP-28). */
 export const noRecommendationCodes = [
   "proxy_restricted",

@@ -1,9 +1,10 @@
 /** The pages about the config registry, on the ops port: plain HTML that works without scripts. */
 
 import { type Html, html, htmlPage } from "../../../core/http/html.ts";
+import { configurationName } from "../configuration-name.ts";
 import type { RecentRun } from "../site-evidence.ts";
 import { maxUrlLength } from "../site-recipe.ts";
-import { type AnalysisState, configurationName, type SiteAnswer } from "../site-wire.ts";
+import type { AnalysisState, SiteAnswer } from "../site-wire.ts";
 import type { AnalysisView, SiteView } from "../view-sites.ts";
 
 const layout = (title: string, body: Html): string =>
