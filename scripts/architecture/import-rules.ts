@@ -3,8 +3,12 @@
 /** What each feature uses of another one, and why it can't do without. */
 export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   console: {
+    extensions: "a page shows what answers say of extensions",
+    proxies: "a page shows what answers say of proxies",
     recordings: "a session's page has its recordings",
-    telemetry: "a session's story is told by its telemetry",
+    sites: "pages show what is known of sites, and name configurations as answers do",
+    telemetry: "a session's story is told by its telemetry; a page shows where it is sent",
+    vaults: "pages show vaults, items, logins and credentials",
   },
   network: { proxies: "the wall sends a browser's traffic through the parent proxies" },
   recordings: { "live-view": "a recording is the picture that the live view shows" },

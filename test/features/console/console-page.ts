@@ -43,7 +43,3 @@ export const untilText = (page: Page, pattern: RegExp, selector = "main"): Promi
     },
   );
 };
-
-/** Presses a button, or follows a link, by its name. */
-export const press = (page: Page, name: string): Promise<void> =>
-  page.locator(`::-p-aria(${JSON.stringify(name).slice(1, -1)})`).click();

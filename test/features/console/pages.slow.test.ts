@@ -8,7 +8,8 @@ import { eventually } from "../../support/eventually.ts";
 import { filledPool } from "../../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
-import { openConsole, press, textOf, untilText } from "./console-page.ts";
+import { press } from "./console-actions.ts";
+import { openConsole, textOf, untilText } from "./console-page.ts";
 
 let stack: LocalProject;
 let viewers: ViewBrowser;

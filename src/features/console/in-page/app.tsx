@@ -10,10 +10,11 @@ import { Text } from "./parts/text.tsx";
 import { ThemeChoice } from "./parts/theme.tsx";
 import { Time } from "./parts/time.tsx";
 import { go, path, to } from "./router.ts";
+import { keepFocus } from "./service/keep-focus.ts";
 import { type Link, link, startLive } from "./service/live.ts";
-import { may, type SignedIn, session, signOut } from "./service/session.ts";
+import { type SignedIn, session, signOut } from "./service/session.ts";
 import { SignIn } from "./views/sign-in.tsx";
-import { navigation, viewAt, views } from "./views.ts";
+import { maySee, navigation, viewAt, views } from "./views.ts";
 
 const linkStates: Record<Link["state"], [tone: Tone, word: string]> = {
   off: ["quiet", "Not connected"],
@@ -53,7 +54,7 @@ const LostBanner = () => {
 const Navigation = () => (
   <nav aria-label="Views">
     {navigation.map(({ title, paths }) => {
-      const offered = views.filter((view) => paths.includes(view.path) && may(view.permission));
+      const offered = views.filter((view) => paths.includes(view.path) && maySee(view));
       if (offered.length === 0) return null;
       return (
         <section key={title}>
@@ -136,7 +137,7 @@ const Main = () => {
     );
   }, [view]);
   if (!found) return <NoView title="Nothing here" text="The console has no page at this address." />;
-  if (!may(found.view.permission))
+  if (!maySee(found.view))
     return <NoView title={found.view.title} text={`Your key lacks the permission ${found.view.permission}.`} />;
   if (error !== undefined)
     return <Problem error={new Error("A part of the console was not loaded. Load the page again.")} />;
@@ -171,9 +172,10 @@ const useHeading = (): void => {
 
 const Console = ({ signedIn }: { signedIn: SignedIn }) => {
   useEffect(startLive, []);
+  useEffect(keepFocus, []);
   useHeading();
   if (path.value === "") {
-    const first = views.find(({ path: at, permission }) => !at.includes(":") && may(permission));
+    const first = views.find((view) => !view.path.includes(":") && maySee(view));
     if (first) queueMicrotask(() => go(to(first.path.slice(1).split("/"))));
   }
   useEffect(() => chooseProject(signedIn), [signedIn]);

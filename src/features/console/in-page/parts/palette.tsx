@@ -3,8 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { go, to } from "../router.ts";
 import { pools, sessions } from "../service/live.ts";
-import { may } from "../service/session.ts";
-import { views } from "../views.ts";
+import { maySee, views } from "../views.ts";
 import { Dialog } from "./dialog.tsx";
 import { plainText } from "./text.tsx";
 
@@ -22,7 +21,7 @@ const most = 12;
 
 const viewPlaces = (): Place[] =>
   views
-    .filter(({ path, permission }) => !path.includes(":") && may(permission))
+    .filter((view) => !view.path.includes(":") && maySee(view))
     .map(({ path, title }) => ({ name: title, what: "view", address: to(path.slice(1).split("/")) }));
 
 const matches = (wanted: string, ...texts: (string | undefined)[]): boolean =>

@@ -15,20 +15,27 @@ const camelKeys = (value: unknown): unknown => {
 };
 
 /** A word that Kubernetes takes as a name. */
-const nameFor = (text: string): string =>
+const nameFor = (text: string, fallback: string): string =>
   text
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 63) || "pool";
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, "") || fallback;
+
+/** A manifest of our own group. `name`: of the object, for people; `spec`: with names as on the wire. */
+export const manifestOf = (
+  kind: string,
+  { name, id }: { name?: string | null | undefined; id: string },
+  spec: object,
+) => ({
+  apiVersion: "browserpool.dev/v1alpha1",
+  kind,
+  metadata: { name: name ? nameFor(name, id) : id },
+  spec: camelKeys(spec),
+});
 
 /** The manifest of a pool with the same settings. */
 export const poolManifest = (pool: Pool): object => {
   const { autoscale, size, ...config } = pool.browser_pool_config;
-  return {
-    apiVersion: "browserpool.dev/v1alpha1",
-    kind: "BrowserPool",
-    metadata: { name: pool.name ? nameFor(pool.name) : pool.id },
-    spec: camelKeys({ ...config, ...(autoscale ? { autoscale } : { size }) }),
-  };
+  return manifestOf("BrowserPool", pool, { ...config, ...(autoscale ? { autoscale } : { size }) });
 };
