@@ -62,6 +62,11 @@ export const views: readonly View[] = [
     ...{ path: "/telemetry/:id", title: "Destination", permission: "pools:read" },
     load: () => import("./views/destination.tsx"),
   },
+  { path: "/api-keys", title: "API keys", permission: "organization", load: () => import("./views/api-keys.tsx") },
+  { path: "/api-keys/:id", title: "API key", permission: "organization", load: () => import("./views/api-key.tsx") },
+  { path: "/projects", title: "Projects", permission: "organization", load: () => import("./views/projects.tsx") },
+  { path: "/projects/:id", title: "Project", permission: "organization", load: () => import("./views/project.tsx") },
+  { path: "/limits", title: "Limits", permission: "organization", load: () => import("./views/limits.tsx") },
 ];
 
 /** Whether the key of this person may see the view. */
@@ -74,6 +79,7 @@ export const navigation: readonly { title: string; paths: readonly string[] }[] 
   { title: "Logins", paths: ["/vaults", "/logins", "/credentials"] },
   { title: "Sites", paths: ["/sites"] },
   { title: "Building blocks", paths: ["/profiles", "/proxies", "/extensions", "/telemetry"] },
+  { title: "Organization", paths: ["/api-keys", "/projects", "/limits"] },
 ];
 
 /** The view of an address with the parts that stand for ids; undefined when there is none. */
