@@ -6,7 +6,7 @@ import { Messages, Problem } from "./parts/notice.tsx";
 import { openPalette, Palette } from "./parts/palette.tsx";
 import { chooseProject, ProjectChoice } from "./parts/project-choice.tsx";
 import { State, type Tone } from "./parts/state.tsx";
-import { Text } from "./parts/text.tsx";
+import { plainText, Text } from "./parts/text.tsx";
 import { ThemeChoice } from "./parts/theme.tsx";
 import { Time } from "./parts/time.tsx";
 import { go, path, to } from "./router.ts";
@@ -46,7 +46,8 @@ const LostBanner = () => {
   if (state !== "lost") return null;
   return (
     <p class="stale" role="status">
-      {why} What you see is as it was <Time at={since} />; it is tried again.
+      The connection to the service is lost, and is tried again. What you see is as it was <Time at={since} />. Reason:{" "}
+      <bdi>{plainText(why)}</bdi>
     </p>
   );
 };

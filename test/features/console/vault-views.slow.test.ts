@@ -152,7 +152,7 @@ test("a login that a person hands in by the link is ready", async () => {
   await hosted.waitForSelector('input[name="csrf"]');
   await hosted.type('input[name="value:username"]', "bob");
   await hosted.type('input[name="value:password"]', secret);
-  await Promise.all([hosted.waitForNavigation(), hosted.click("button")]);
+  await Promise.all([hosted.waitForNavigation(), hosted.click("button.primary")]);
   await hosted.close();
   await untilSaid(page, "● Ready");
   await page.bringToFront();
