@@ -167,7 +167,7 @@ describe("a request that is refused", () => {
     ["GET", "/browsers/__proto__?include_deleted=true"],
     ["DELETE", "/browsers/nothing-here"],
     ["GET", "/nothing"],
-    ["GET", "/"],
+    ["GET", "/none"],
     ["POST", "//browser_pools"],
     ["GET", "/browser_pools/a/b/c"],
   ])("as unknown: %s %s", async (method, path) => expectRefusal(await send(method, path), notFound));
