@@ -62,8 +62,8 @@ const kindFiles = async (): Promise<{ file: string; text: string }[]> =>
 
 const listed: SourcePatch = {
   file: "src/cmd/features.ts",
-  find: "  sites,\n];",
-  replace: "  sites,\n  bookmarks,\n];",
+  find: "  sites,\n  console,\n];",
+  replace: "  sites,\n  bookmarks,\n  console,\n];",
 };
 const imported: SourcePatch = {
   file: "src/cmd/features.ts",

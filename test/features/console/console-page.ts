@@ -33,7 +33,7 @@ export const textOf = (page: Page, selector = "main"): Promise<string> =>
   page.$eval(selector, (element) => (element as unknown as { innerText: string }).innerText);
 
 /** Resolves with the text of a part of the page when it is like this. */
-export const untilText = (page: Page, pattern: RegExp, selector = "main"): Promise<string> => {
+export const untilText = (page: Page, pattern: RegExp, selector = "main", withinMs = 30_000): Promise<string> => {
   let text = "";
   return eventually(
     () => `the page says ${pattern}; it said: ${text}`,
@@ -41,5 +41,6 @@ export const untilText = (page: Page, pattern: RegExp, selector = "main"): Promi
       text = await textOf(page, selector).catch(() => "nothing");
       return pattern.test(text) && text;
     },
+    withinMs,
   );
 };

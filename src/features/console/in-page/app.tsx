@@ -14,7 +14,7 @@ import { keepFocus } from "./service/keep-focus.ts";
 import { type Link, link, startLive } from "./service/live.ts";
 import { type SignedIn, session, signOut } from "./service/session.ts";
 import { SignIn } from "./views/sign-in.tsx";
-import { maySee, navigation, viewAt, views } from "./views.ts";
+import { maySee, navigation, type View, viewAt, views } from "./views.ts";
 
 const linkStates: Record<Link["state"], [tone: Tone, word: string]> = {
   off: ["quiet", "Not connected"],
@@ -121,6 +121,21 @@ const NoView = ({ title, text }: { title: string; text: string }) => (
   </>
 );
 
+/** How often the code of a view is asked for, and the pause before the second time, ms; it doubles. */
+const loadTries = 5;
+const loadPauseMs = 500;
+
+const loadView = async ({ path: at, load }: View): Promise<void> => {
+  for (let tries = 1; !loaded.has(at); tries += 1)
+    try {
+      const { View: component } = await load();
+      loaded.set(at, component);
+    } catch (error) {
+      if (tries === loadTries) throw error;
+      await new Promise((resolve) => setTimeout(resolve, loadPauseMs * 2 ** (tries - 1)));
+    }
+};
+
 /** The view of the address. */
 const Main = () => {
   const found = viewAt(path.value);
@@ -128,22 +143,22 @@ const Main = () => {
   const [error, setError] = useState<unknown>();
   const view = found?.view;
   useEffect(() => {
-    if (!view || loaded.has(view.path)) return;
-    view.load().then(
-      ({ View }) => {
-        loaded.set(view.path, View);
-        redraw((round) => round + 1);
-      },
-      (failure: unknown) => setError(failure),
-    );
+    if (view) loadView(view).then(() => redraw((round) => round + 1), setError);
   }, [view]);
   if (!found) return <NoView title="Nothing here" text="The console has no page at this address." />;
   if (!maySee(found.view))
     return <NoView title={found.view.title} text={`Your key lacks the permission ${found.view.permission}.`} />;
-  if (error !== undefined)
-    return <Problem error={new Error("A part of the console was not loaded. Load the page again.")} />;
   const View = loaded.get(found.view.path);
-  return View ? <View key={path.value} id={found.id} more={found.more} /> : <p class="muted">Loading …</p>;
+  if (View) return <View key={path.value} id={found.id} more={found.more} />;
+  if (error === undefined) return <p class="muted">Loading …</p>;
+  return (
+    <>
+      <Problem error={new Error("A part of the console was not loaded; the service may have been updated.")} />
+      <button type="button" onClick={() => location.reload()}>
+        Load the page again
+      </button>
+    </>
+  );
 };
 
 /** The heading of the view gets the focus when the address leads to another one, and is the title of the page. */

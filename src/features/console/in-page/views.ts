@@ -6,7 +6,7 @@ import { may } from "./service/session.ts";
  * `path`: of the view, `:` begins a part that stands for an id. `orPermission`: another one that is enough. `load`: its
  * code, which comes when it is first seen.
  */
-type View = {
+export type View = {
   path: string;
   title: string;
   permission: string;

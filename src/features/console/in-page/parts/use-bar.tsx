@@ -14,10 +14,10 @@ export const UseBar = ({ label, use, most }: { label: string; use: Partial<Use>;
       <p>
         <span>{label}</span>
         <span class="number">
-          <b>{used.toLocaleString("en")}</b> of {most === null ? "any number" : most.toLocaleString("en")}
+          <b>{used.toLocaleString("en")}</b> {most === null ? "(no limit)" : `of ${most.toLocaleString("en")}`}
         </span>
       </p>
-      <ShareBar label={label} parts={shown} whole={most ?? Math.max(1, used * 2)} />
+      {most !== null && <ShareBar label={label} parts={shown} whole={most} />}
     </div>
   );
 };
