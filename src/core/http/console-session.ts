@@ -68,12 +68,15 @@ const openClaims = (text: string, signingKey: KeyObject): z.infer<typeof Claims>
   }
 };
 
-/** The console's cookie of a request that may use it; undefined for any other request. */
-export const consoleCookieOf = (headers: IncomingHttpHeaders, config: Config): string | undefined => {
-  if (headers[consoleHeader] === undefined || !isConsoleServed(headers, config)) return undefined;
+/** Whether a request is none that a page of another site could send: it has the header, and is of our own origin. */
+export const isOfConsole = (headers: IncomingHttpHeaders): boolean => {
   const site = headers["sec-fetch-site"];
-  return site === undefined || site === "same-origin" ? cookieOf(headers, consoleCookie(config)) : undefined;
+  return headers[consoleHeader] !== undefined && (site === undefined || site === "same-origin");
 };
+
+/** The console's cookie of a request that may use it; undefined for any other request. */
+export const consoleCookieOf = (headers: IncomingHttpHeaders, config: Config): string | undefined =>
+  isOfConsole(headers) && isConsoleServed(headers, config) ? cookieOf(headers, consoleCookie(config)) : undefined;
 
 /**
  * Who is signed in, and until when, ms since 1970. Undefined without the cookie and the header, after the session's

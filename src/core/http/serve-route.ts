@@ -40,7 +40,8 @@ const headOnly = (): AppError => new AppError("unavailable", "the request asks f
 /** The reason with which a request's signal is aborted when its caller is gone. */
 export const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
 
-const authenticated = (request: Request, services: AppDeps["services"]): Principal => {
+/** The principal of a request, as `authenticate`; a failed attempt counts on the caller's address. */
+export const authenticated = (request: Request, services: AppDeps["services"]): Principal => {
   try {
     return authenticate(request.headers, services);
   } catch (error) {

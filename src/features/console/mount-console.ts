@@ -24,13 +24,15 @@ import {
   consoleSession,
   consoleSessionMs,
   isConsoleServed,
+  isOfConsole,
   sealConsoleSession,
 } from "../../core/http/console-session.ts";
-import { html } from "../../core/http/html.ts";
+import { html, htmlPage } from "../../core/http/html.ts";
 import { authenticate } from "../../core/http/middleware/authenticate.ts";
 import { parseBody } from "../../core/http/middleware/parse-body.ts";
 import { validate } from "../../core/http/middleware/validate.ts";
 import { factsOf, setRoute } from "../../core/http/request-locals.ts";
+import { authenticated } from "../../core/http/serve-route.ts";
 import { permissions } from "../../core/model/permission.ts";
 import { AppError } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
@@ -71,24 +73,18 @@ const yearSeconds = 365 * 24 * 60 * 60;
 
 const page = async (): Promise<string> => {
   const { entry, preload, style, icon } = await consoleFiles();
-  return html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="robots" content="noindex">
-    <meta name="color-scheme" content="light dark">
-    <title>Browserpool</title>
-    <link rel="icon" href="/console/files/${icon}" type="image/svg+xml">
-    <link rel="stylesheet" href="/console/files/${style}">
-${preload.map((name) => html`    <link rel="modulepreload" href="/console/files/${name}">\n`)}    <script type="module" src="/console/files/${entry}"></script>
-  </head>
-  <body>
-    <div id="app"></div>
+  const files = "/console/files";
+  return htmlPage({
+    title: "Browserpool",
+    css: `${files}/${style}`,
+    head: html`    <meta name="color-scheme" content="light dark">
+    <link rel="icon" href="${files}/${icon}" type="image/svg+xml">
+${preload.map((name) => html`    <link rel="modulepreload" href="${files}/${name}">\n`)}    <script type="module" src="${files}/${entry}"></script>
+`,
+    body: html`    <div id="app"></div>
     <noscript><p>The console needs JavaScript. The command browserpool does without: browserpool --help.</p></noscript>
-  </body>
-</html>
-`.text;
+`,
+  });
 };
 
 /** Of the two, one: the text of a key, or a code. */
@@ -98,13 +94,6 @@ const SignIn = z.union([
 ]);
 
 const signInBytes = 4096;
-
-/** Refuses requests that a page of another site could send: they have no such header. */
-const requireHeader = (request: Request): void => {
-  const site = request.headers["sec-fetch-site"];
-  if (request.headers[consoleHeader] === undefined || (site !== undefined && site !== "same-origin"))
-    throw new AppError("forbidden", "only pages of the console may call this");
-};
 
 /** Who signs in. Throws `unauthorized`. */
 const signedIn = async (request: Request, response: Response, services: Services): Promise<Principal> => {
@@ -132,6 +121,12 @@ const sessionAnswer = (principal: Principal, untilMs: number, services: Services
   };
 };
 
+/** Notes for the audit line whose request it is, and counts it. */
+const note = (response: Response, principal: Principal, { callerLimits }: Services): void => {
+  factsOf(response).key_id = principal.keyId;
+  whenClosed(response, callerLimits.enter("key", principal.keyId));
+};
+
 const mountSession = (app: Express, services: Services): void => {
   const path = "/console/session";
   const { config } = services;
@@ -145,13 +140,9 @@ const mountSession = (app: Express, services: Services): void => {
       facts.object = path;
       if (verb !== undefined) Object.assign(facts, { verb, isAlways: true });
       response.set({ ...headers, Vary: `Cookie, ${consoleHeader}` });
-      requireHeader(request);
+      if (!isOfConsole(request.headers)) throw new AppError("forbidden", "only pages of the console may call this");
       await handle(request, response);
     };
-  const note = (response: Response, principal: Principal): void => {
-    factsOf(response).key_id = principal.keyId;
-    whenClosed(response, services.callerLimits.enter("key", principal.keyId));
-  };
   app.post(
     path,
     served("signInToConsole", async (request, response) => {
@@ -160,7 +151,7 @@ const mountSession = (app: Express, services: Services): void => {
           ? failedAttempt(request, services, error)
           : error;
       });
-      note(response, principal);
+      note(response, principal, services);
       const untilMs = Date.now() + consoleSessionMs;
       const text = sealConsoleSession(principal, untilMs, services);
       response.cookie(consoleCookie(config), text, { ...consoleCookieAttributes(config), maxAge: consoleSessionMs });
@@ -172,7 +163,7 @@ const mountSession = (app: Express, services: Services): void => {
     served(undefined, async (request, response) => {
       const session = consoleSession(request.headers, services);
       if (!session) throw new AppError("unauthorized", "nobody is signed in");
-      note(response, session.principal);
+      note(response, session.principal, services);
       response.json(sessionAnswer(session.principal, session.untilMs, services));
     }),
   );
@@ -180,7 +171,7 @@ const mountSession = (app: Express, services: Services): void => {
     path,
     served("signOutOfConsole", async (request, response) => {
       const session = consoleSession(request.headers, services);
-      if (session) note(response, session.principal);
+      if (session) note(response, session.principal, services);
       response.clearCookie(consoleCookie(config), consoleCookieAttributes(config)).status(204).end();
     }),
   );
@@ -191,14 +182,8 @@ const mountCodes = (app: Express, services: Services): void => {
     if (!isConsoleServed(request.headers, services.config)) return next();
     setRoute(response, "/console/codes");
     Object.assign(factsOf(response), { verb: "makeConsoleCode", object: "/console/codes", isAlways: true });
-    let principal: Principal;
-    try {
-      principal = authenticate(request.headers, services);
-    } catch (error) {
-      throw failedAttempt(request, services, error);
-    }
-    factsOf(response).key_id = principal.keyId;
-    whenClosed(response, services.callerLimits.enter("key", principal.keyId));
+    const principal = authenticated(request, services);
+    note(response, principal, services);
     const { code, expiresAtMs } = await services.consoleCodes.make(principal.keyId);
     response.set("Cache-Control", "no-store");
     response.json({ code, expires_at: new Date(expiresAtMs).toISOString() });

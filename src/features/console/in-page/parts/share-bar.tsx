@@ -1,4 +1,4 @@
-type Part = { tone: "good" | "bad" | "quiet" | "accent"; count: number; word: string };
+type Part = { tone: "good" | "warn" | "bad" | "quiet" | "accent"; count: number; word: string };
 
 /** A bar of parts, with their numbers in words. `whole`: what a full bar stands for; left out, all parts together. */
 export const ShareBar = ({ parts, whole, label }: { parts: readonly Part[]; whole?: number; label?: string }) => {

@@ -86,7 +86,7 @@ export const call = async <T = undefined>(method: Method, path: string, asked: A
 };
 
 /** One page of a list, and where the next one begins. */
-type Page<T> = { items: T[]; next: number | undefined };
+export type Page<T> = { items: T[]; next: number | undefined };
 
 /** Reads one page of a list. */
 export const readPage = async <T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Page<T>> => {

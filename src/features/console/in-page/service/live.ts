@@ -10,10 +10,10 @@
  * stays until then.
  */
 import { batch, type Signal, signal } from "@preact/signals";
-import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { BrowserPoolAnswer } from "../../../../core/model/pools/browser-pool-wire.ts";
 import type { Session } from "../../../../core/model/sessions/session-wire.ts";
 import { ApiError, open, project, signedOut } from "./api.ts";
+import { readEvents } from "./read-events.ts";
 
 /** The kinds of events; but for pools and sessions, they only say that something has changed. */
 export type Kind =
@@ -164,10 +164,7 @@ const readStream = async (from: string | undefined, onId: (id: string) => void, 
     },
   });
   try {
-    const events = response.body
-      ?.pipeThrough(heard)
-      .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
-      .pipeThrough(new EventSourceParserStream());
+    const events = response.body && readEvents(response.body.pipeThrough(heard));
     for await (const { id, data } of events ?? []) {
       take(JSON.parse(data) as ServiceEvent);
       if (id !== undefined) onId(id);

@@ -1,8 +1,8 @@
 /** What telemetry tells of a session: all that is kept, and of an active one what comes. */
-import { EventSourceParserStream } from "eventsource-parser/stream";
 import { useEffect, useState } from "preact/hooks";
 import type { TelemetryRecord } from "../../../telemetry/telemetry-event.ts";
-import { ApiError, inPath, open } from "./api.ts";
+import { ApiError, inPath, open, type Page, readPage } from "./api.ts";
+import { readEvents } from "./read-events.ts";
 
 /** `isWhole`: all that was kept is there. */
 type Story = { records: readonly TelemetryRecord[]; isWhole: boolean; error: unknown };
@@ -18,10 +18,7 @@ type Path = { session: string; signal: AbortSignal };
 const followed = async function* ({ session, signal }: Path): AsyncGenerator<TelemetryRecord> {
   const path = `/browsers/${inPath(session)}/telemetry/stream`;
   const response = await open("GET", path, { query: { replay: "all" }, signal });
-  const events = response.body
-    ?.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
-    .pipeThrough(new EventSourceParserStream());
-  for await (const { event, data } of events ?? []) {
+  for await (const { event, data } of response.body ? readEvents(response.body) : []) {
     const told = JSON.parse(data);
     if (event === "error") throw new ApiError(0, told.error?.code, told.error?.message);
     yield told as TelemetryRecord;
@@ -30,12 +27,12 @@ const followed = async function* ({ session, signal }: Path): AsyncGenerator<Tel
 
 const kept = async function* ({ session, signal }: Path): AsyncGenerator<TelemetryRecord> {
   const path = `/browsers/${inPath(session)}/telemetry/events`;
-  for (let offset = ""; ; ) {
-    const query = { include_deleted: "true", since: "7d", limit: 100, offset };
-    const response = await open("GET", path, { query, signal });
-    yield* (await response.json()) as TelemetryRecord[];
-    offset = response.headers.get("X-Next-Offset") ?? "0";
-    if (offset === "0") return;
+  for (let offset: number | undefined; ; ) {
+    const query = { include_deleted: "true", since: "7d", offset };
+    const { items, next }: Page<TelemetryRecord> = await readPage(path, query, signal);
+    yield* items;
+    if (next === undefined) return;
+    offset = next;
   }
 };
 

@@ -6,9 +6,9 @@ import { AsCodeButton, Code } from "../parts/as-code.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ask } from "../parts/dialog.tsx";
-import { Facts } from "../parts/facts.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt } from "../parts/notice.tsx";
+import { Facts } from "../parts/object-page.tsx";
 import { PlainTable } from "../parts/plain-table.tsx";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
@@ -244,12 +244,12 @@ const PoolView = ({ pool }: { pool: Pool }) => {
       <PoolBar pool={pool} />
       <History pool={pool} />
       <Facts
-        of={[
-          ["Id", <code key="id">{pool.id}</code>],
-          ["Region", pool.region],
-          ["Made", <Time key="made" at={pool.created_at} />],
-          ["Fill rate", `${pool.browser_pool_config.fill_rate_per_minute} % a minute`],
-        ]}
+        of={{
+          Id: <code>{pool.id}</code>,
+          Region: pool.region,
+          Made: <Time at={pool.created_at} />,
+          "Fill rate": `${pool.browser_pool_config.fill_rate_per_minute} % a minute`,
+        }}
       />
       {may("browsers:use") && <Acquire pool={pool} />}
       <Queue pool={pool} />

@@ -5,9 +5,9 @@ import type { Replay } from "../../../recordings/recording-wire.ts";
 import { AsCodeButton } from "../parts/as-code.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { ask } from "../parts/dialog.tsx";
-import { Facts } from "../parts/facts.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt, Problem } from "../parts/notice.tsx";
+import { Facts } from "../parts/object-page.tsx";
 import { SessionState, sessionName } from "../parts/session-columns.tsx";
 import { State } from "../parts/state.tsx";
 import { plainText, Text } from "../parts/text.tsx";
@@ -61,36 +61,29 @@ const SessionFacts = ({ session }: { session: Session }) => {
   const { pool, profile, proxy, tags = {} } = session;
   return (
     <Facts
-      of={[
-        ["Id", <code key="id">{session.session_id}</code>],
-        [
-          "Pool",
-          pool ? (
-            <a key="pool" href={to(["pools", pool.id])}>
-              <Text of={pool.name ?? pool.id} />
-            </a>
-          ) : (
-            "on demand"
-          ),
-        ],
-        ["Began", <Time key="began" at={session.created_at} />],
-        [
-          session.deleted_at ? "Lasted" : "Lasts",
-          <Since key="lasts" at={session.created_at} until={session.deleted_at} />,
-        ],
-        ["Ends without a connection after", span(session.timeout_seconds * 1000)],
-        profile && [
-          "Profile",
+      of={{
+        Id: <code>{session.session_id}</code>,
+        Pool: pool ? (
+          <a href={to(["pools", pool.id])}>
+            <Text of={pool.name ?? pool.id} />
+          </a>
+        ) : (
+          "on demand"
+        ),
+        Began: <Time at={session.created_at} />,
+        [session.deleted_at ? "Lasted" : "Lasts"]: <Since at={session.created_at} until={session.deleted_at} />,
+        "Ends without a connection after": span(session.timeout_seconds * 1000),
+        Profile: profile && (
           <>
             <Text of={profile.name ?? profile.id} />
             {session.profile_save_changes ? ", saved at the end" : ""}
-          </>,
-        ],
-        proxy && ["Proxy", <code key="proxy">{proxy.id}</code>],
-        ...Object.entries(tags).map(
-          ([name, value]) => [<Text key={name} of={`Tag ${name}`} />, <Text key={name} of={value} />] as const,
+          </>
         ),
-      ]}
+        Proxy: proxy && <code>{proxy.id}</code>,
+        ...Object.fromEntries(
+          Object.entries(tags).map(([name, value]) => [`Tag ${plainText(name)}`, <Text key={name} of={value} />]),
+        ),
+      }}
     />
   );
 };
