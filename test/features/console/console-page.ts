@@ -1,5 +1,6 @@
 /** The console in a real browser, as a person has it open. */
 import type { Page } from "puppeteer-core";
+import { expect } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import type { ViewBrowser } from "../../support/view-page.ts";
 
@@ -43,4 +44,22 @@ export const untilText = (page: Page, pattern: RegExp, selector = "main", within
     },
     withinMs,
   );
+};
+
+/** The windows that a test opens; `close` closes them all, and finds that nothing went wrong in any. */
+export const openWindows = () => {
+  const windows: { page: Page; faults: string[] }[] = [];
+  return {
+    async open(...[viewers, wanted]: Parameters<typeof openConsole>): Promise<Page> {
+      const window = await openConsole(viewers, wanted);
+      windows.push(window);
+      return window.page;
+    },
+    async close(): Promise<void> {
+      for (const { page, faults } of windows.splice(0)) {
+        await page.browserContext().close();
+        expect(faults).toEqual([]);
+      }
+    },
+  };
 };

@@ -9,7 +9,7 @@ import { filledPool } from "../../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
 import { press } from "./console-actions.ts";
-import { openConsole, textOf, untilText } from "./console-page.ts";
+import { openWindows, textOf, untilText } from "./console-page.ts";
 
 let stack: LocalProject;
 let viewers: ViewBrowser;
@@ -22,22 +22,15 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-const opened: { page: Page; faults: string[] }[] = [];
+const windows = openWindows();
 afterEach(async () => {
   for (const { metadata } of (await stack.kube.list(browserPoolKind, { namespace: stack.namespace })).items)
     await stack.call("DELETE", `/browser_pools/${metadata.name}`, { force: true });
-  for (const { page, faults } of opened.splice(0)) {
-    await page.browserContext().close();
-    expect(faults).toEqual([]);
-  }
+  await windows.close();
 });
 
 /** Opens a view, signed in with the project's key. */
-const open = async (path: string, key = stack.api_key): Promise<Page> => {
-  const console = await openConsole(viewers, { url: stack.url, key, path });
-  opened.push(console);
-  return console.page;
-};
+const open = (path: string, key = stack.api_key): Promise<Page> => windows.open(viewers, { url: stack.url, key, path });
 
 const key = async (permissions: string[]): Promise<string> => {
   const made = await fetch(`${stack.url}/org/api_keys`, {
