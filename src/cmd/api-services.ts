@@ -293,7 +293,8 @@ export const startServices = async (
   const agentParts = { agentTokens, agentKeys, agentStreams };
   const recordings = startRecordings({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
   const sessionProfile = createSessionProfile({ ...caches, kube: requestKube });
-  const describing = { sessionProfile, policies, signingKey: privateKey };
+  const leasePages = createLeasePages(redis);
+  const describing = { sessionProfile, policies, leasePages, signingKey: privateKey };
   const services: ServiceDeps = {
     ...caches,
     ...exporting,
@@ -303,7 +304,6 @@ export const startServices = async (
     reportOf: createSessionReport(requestKube),
     contents,
     organizationUse: () => countObjects(requestKube),
-    leasePages: createLeasePages(redis),
     endedLeases: createEndedLeases(redis),
     namesComplete: createNamesComplete(redis),
     ...agentClients,

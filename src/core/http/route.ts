@@ -29,6 +29,9 @@ export type FileAnswer = {
  */
 export type ServerEvent = { id?: string } & ({ data: unknown } | { json: string });
 
+/** The events of a stream; several at once are sent together. */
+export type ServerEvents = AsyncIterable<ServerEvent | readonly ServerEvent[]>;
+
 /** A handler's answer; without a body it has no content type either. */
 export type Answer = {
   status: number;
@@ -39,7 +42,7 @@ export type Answer = {
    * In the place of `body`; only of a GET. Sent as server-sent events until it ends (sse.ts). It must end when the
    * request's signal is aborted. What it throws is the last event.
    */
-  events?: AsyncIterable<ServerEvent>;
+  events?: ServerEvents;
   headers?: Record<string, string>;
   /** Called when the connection broke before the answer was written. */
   undelivered?: () => void;
@@ -173,7 +176,7 @@ type StreamOfSession<Query, Deps> = (
   asked: { query: Query; lastEventId: string | undefined },
   deps: Deps,
   signal: AbortSignal,
-) => Promise<AsyncIterable<ServerEvent>>;
+) => Promise<ServerEvents>;
 
 /** One operation of the API. `Deps`: what its handlers need of the services. */
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes holds routes of every shape

@@ -7,7 +7,7 @@
  *   event: error            the last one of a stream that ends before its time, with a code and a message, as in any error
  *
  * The source is asked for its next event when the reader has taken the last one. A reader that takes nothing for 30 s
- * is cut: until then it costs one event and the socket's buffer.
+ * is cut: until then it costs one event, or those that are sent together, and the socket's buffer.
  */
 import type { ServerResponse } from "node:http";
 import { AppError } from "../../platform/base/errors.ts";
@@ -15,7 +15,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import { pause, withPauses } from "../../platform/net/with-pauses.ts";
 import { ReaderStalled, writeText } from "../../platform/net/write-text.ts";
 import { asAppError, errorBody } from "./middleware/error-answer.ts";
-import type { ServerEvent } from "./route.ts";
+import type { ServerEvent, ServerEvents } from "./route.ts";
 
 /** `lastEventMs`: how long the last event waits for its reader. */
 const usualTimes = { aliveMs: 15_000, stalledMs: 30_000, lastEventMs: 5000 };
@@ -50,7 +50,7 @@ const errorFrame = (error: AppError): string => {
 };
 
 const framesOf = async function* (
-  events: AsyncIterable<ServerEvent>,
+  events: ServerEvents,
   { signal, requireAllowed, times: { aliveMs } = usualTimes }: EventsDeps,
 ): AsyncGenerator<string> {
   let askedMs = performance.now();
@@ -59,7 +59,7 @@ const framesOf = async function* (
       requireAllowed();
       askedMs = performance.now();
     }
-    yield event === pause ? ": alive\n\n" : frame(event);
+    yield event === pause ? ": alive\n\n" : [event].flat().map(frame).join("");
   }
 };
 
@@ -73,11 +73,7 @@ const endSoon = (response: ServerResponse, { withinMs, text = "" }: { withinMs: 
 /**
  * Sends events until there are no more, the reader is gone or may not read on, or `signal` is aborted. Never throws.
  */
-export const sendEvents = async (
-  response: ServerResponse,
-  events: AsyncIterable<ServerEvent>,
-  deps: EventsDeps,
-): Promise<void> => {
+export const sendEvents = async (response: ServerResponse, events: ServerEvents, deps: EventsDeps): Promise<void> => {
   const { signal, log, times: { stalledMs, lastEventMs: withinMs } = usualTimes } = deps;
   for (const [name, value] of Object.entries(eventHeaders)) response.setHeader(name, value);
   response.flushHeaders();

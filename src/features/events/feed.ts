@@ -1,5 +1,4 @@
 import type { Identity } from "../../core/api/announced.ts";
-import { type AnyLease, requestOf } from "../../core/leases/records.ts";
 import { leaseOf, type SessionChange } from "../../core/leases/session-changes.ts";
 import type { ProjectPermission } from "../../core/model/permission.ts";
 import type { BrowserPool } from "../../core/model/pools/browser-pool.ts";
@@ -7,16 +6,14 @@ import type { BrowserPoolAnswer } from "../../core/model/pools/browser-pool-wire
 import { newId } from "../../core/objects/new-id.ts";
 import { describePools } from "../../core/pools/use-cases/fetch-pool.ts";
 import type { Project } from "../../core/projects/projects.ts";
-import { listedSessionAnswer, type SessionAnswerDeps } from "../../core/sessions/session-answer.ts";
 import type { Logger } from "../../platform/base/log.ts";
-import type { Kube } from "../../platform/kube/client.ts";
 import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
+import { type DescribeDeps, sessionIdentity, sessionObject } from "./describe.ts";
 import { eventJson, type Told } from "./event.ts";
 import { createInTurn } from "./in-turn.ts";
 import type { Ring, Rings } from "./ring.ts";
-
-/** What the objects of events are made of. */
-export type DescribeDeps = SessionAnswerDeps & { kube: Kube };
+import { createShared } from "./shared.ts";
+import { createSnapshot, type Snapshot, type SnapshotDeps } from "./snapshot.ts";
 
 /** A pool that has changed; `pool` is undefined when it is deleted. */
 type PoolChange = {
@@ -32,6 +29,8 @@ export type Feed = {
   takeSession(change: SessionChange): void;
   takePool(uid: string, change: PoolChange): void;
   tell(told: Told, permission: ProjectPermission): void;
+  /** All that there is when this resolves, within a second. */
+  snapshot(): Promise<Snapshot>;
   /** Tells that events may be missing; what was not told yet is in the lists that readers read then. */
   reset(): void;
   close(): void;
@@ -46,19 +45,9 @@ const sessionBounds = { most: 1000, atOnce: 20, pauseMs: 0 };
 /** A batch of pools may read the profiles and extensions that they name, so there are five a second. */
 const poolBounds = { most: 1000, atOnce: 20, pauseMs: 200 };
 
-/** A lease as a session's events show it: as lists do, without URLs. */
-export const sessionObject = (lease: AnyLease, deps: SessionAnswerDeps): ReturnType<typeof listedSessionAnswer> =>
-  listedSessionAnswer(lease, undefined, deps);
-
-/** What an event says of a lease besides its object. */
-export const sessionIdentity = (lease: AnyLease): Identity & { kind: "session" } => {
-  const { name } = requestOf(lease);
-  return { kind: "session", id: lease.session, ...(name !== undefined && { name }) };
-};
-
 const sessionEvents = { began: "created", changed: "changed", ended: "deleted", dropped: "deleted" } as const;
 
-const sessionTold = async (change: SessionChange, deps: SessionAnswerDeps): Promise<Told> => {
+const sessionTold = async (change: SessionChange, deps: DescribeDeps): Promise<Told> => {
   const lease = leaseOf(change);
   const told = { event: sessionEvents[change.what], ...sessionIdentity(lease) };
   return change.what === "dropped" ? told : { ...told, object: await sessionObject(lease, deps) };
@@ -75,7 +64,10 @@ const poolsTold = async (changes: PoolChange[], deps: DescribeDeps): Promise<Tol
   });
 };
 
-type FeedDeps = DescribeDeps & { rings: Rings; log: Logger };
+/** Readers that begin within this time share a snapshot, ms. */
+const snapshotsEveryMs = 1000;
+
+type FeedDeps = SnapshotDeps & { rings: Rings; log: Logger };
 
 /** An empty one. Ids of an earlier feed of the project are unknown to it. */
 export const createFeed = (project: Project, { rings, log, ...deps }: FeedDeps): Feed => {
@@ -111,12 +103,16 @@ export const createFeed = (project: Project, { rings, log, ...deps }: FeedDeps):
       before.event === "created" && after.event === "changed" ? { ...after, event: "created" } : after,
     work: async (batch) => tellAll(await retryBriefly(() => poolsTold(batch, deps))),
   });
+  const snapshot = createShared(snapshotsEveryMs, () =>
+    createSnapshot({ id: newId(), project, from: ring.last() }, deps),
+  );
   return {
     project,
     ring,
     takeSession: (change) => sessions.add(change.session, change),
     takePool: pools.add,
     tell,
+    snapshot,
     reset,
     close() {
       sessions.forget();

@@ -8,9 +8,11 @@
  */
 import type { Project } from "../../core/projects/projects.ts";
 import { unavailable } from "../../platform/base/errors.ts";
-import { createFeed, type DescribeDeps, type Feed } from "./feed.ts";
+import { createFeed, type Feed } from "./feed.ts";
 import { createRings, type RingBounds } from "./ring.ts";
+import { createBatches, type SnapshotDeps } from "./snapshot.ts";
 import { type SourceDeps, type Sources, startSources } from "./sources.ts";
+import { createTurns } from "./turns.ts";
 
 /** How long a feed without readers is kept, ms. */
 const usualKeptMs = 120_000;
@@ -18,7 +20,8 @@ const usualKeptMs = 120_000;
 /** How long a reader waits for the sources, ms. */
 const usualLiveWithinMs = 5000;
 
-type FeedsDeps = SourceDeps & DescribeDeps & { bounds?: RingBounds; keptMs?: number; liveWithinMs?: number };
+type FeedsDeps = SourceDeps &
+  Omit<SnapshotDeps, "batches" | "turns"> & { bounds?: RingBounds; keptMs?: number; liveWithinMs?: number };
 
 export type EventFeeds = {
   /**
@@ -36,7 +39,7 @@ type Known = { feed: Feed; readers: number; forgotten: ReturnType<typeof setTime
 /** Starts nothing before the first reader. */
 export const createEventFeeds = (options: FeedsDeps): EventFeeds => {
   const { bounds, keptMs = usualKeptMs, liveWithinMs = usualLiveWithinMs, ...deps } = options;
-  const rings = createRings(bounds);
+  const shared = { rings: createRings(bounds), batches: createBatches(), turns: createTurns() };
   const known = new Map<string, Known>();
   let sources: Sources | undefined;
   let stopped: Promise<unknown> = Promise.resolve();
@@ -57,7 +60,7 @@ export const createEventFeeds = (options: FeedsDeps): EventFeeds => {
     const before = known.get(project.id);
     if (before && before.feed.project.namespace === project.namespace) return before;
     if (before) forget(before);
-    const made = { feed: createFeed(project, { ...deps, rings }), readers: 0, forgotten: undefined };
+    const made = { feed: createFeed(project, { ...deps, ...shared }), readers: 0, forgotten: undefined };
     known.set(project.id, made);
     return made;
   };
@@ -100,6 +103,7 @@ export const createEventFeeds = (options: FeedsDeps): EventFeeds => {
     size: () => known.size,
     async stop() {
       for (const one of [...known.values()]) forget(one);
+      shared.batches.clear();
       await stopped;
     },
   };

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import type { ApiKeys } from "../../core/api-keys/api-keys.ts";
 import { routesWith } from "../../core/http/route.ts";
-import type { CurrentDeps } from "./current-events.ts";
 import { ProjectEvent } from "./event.ts";
 import type { EventFeeds } from "./feeds.ts";
 import { streamEvents } from "./stream-events.ts";
 
-const defineRoute = routesWith<CurrentDeps & { apiKeys: ApiKeys; events: EventFeeds }>();
+const defineRoute = routesWith<{ apiKeys: ApiKeys; events: EventFeeds }>();
 
 export const streamEventsRoute = defineRoute(
   {

@@ -39,14 +39,31 @@ const startFeeds = (options: Options = {}): { feeds: EventFeeds; subscribers: Re
 
 type Asked = { initial?: boolean; lastEventId?: string; signal?: AbortSignal };
 
-const follow = async (feeds: EventFeeds, { initial = false, lastEventId, ...more }: Asked = {}, services = {}) => {
+/** Sending by sending, as single events. */
+const singly = (sendings: AsyncIterable<readonly ServerEvent[]>): AsyncIterator<ServerEvent> => {
+  const items = sendings[Symbol.asyncIterator]();
+  const here: ServerEvent[] = [];
+  return {
+    async next() {
+      if (here.length === 0) here.push(...((await items.next()).value ?? []));
+      const value = here.shift();
+      return value ? { value } : { value, done: true };
+    },
+    async return() {
+      await items.return?.();
+      return { value: undefined, done: true };
+    },
+  };
+};
+
+const follow = async (feeds: EventFeeds, { initial = false, lastEventId, ...more }: Asked = {}) => {
   const gone = new AbortController();
   const principal = parts.services.apiKeys.authenticate(parts.apiKey);
   if (!principal) throw new Error("the key is not known");
   const { signal = gone.signal } = more;
-  const deps = { ...parts.services, ...services, events: feeds };
+  const deps = { ...parts.services, events: feeds };
   const events = await streamEvents({ initial, lastEventId }, { project, principal }, deps, signal);
-  return { items: events[Symbol.asyncIterator](), gone };
+  return { items: singly(events), gone };
 };
 const dataOf = (event: ServerEvent) => JSON.parse("json" in event ? event.json : JSON.stringify(event.data));
 const briefOf = ({ event, kind, id }: { event: string; kind?: string; id?: string }) => [event, kind, id];
@@ -150,36 +167,68 @@ test("an answer that can't be made is told of by a reset, and the next one is to
   expect(await next("deleted")).toMatchObject({ id: session, object: { end_reason: "released" } });
 });
 
-// EVENT-5
-test("a reader that begins with what there is has one batch of sessions read at a time, each once", async () => {
+/** A pool with this many sessions, the latest begin first, and feeds whose reads of its sessions are counted. */
+const startMany = async (count: number) => {
   const pool = await parts.pool();
   const model = await parts.begin(pool);
   const { redis, store } = parts.leases;
   const lease = await store.lease(pool.uid, model);
-  const sessions = Array.from({ length: 350 }, (_, n) => `many${String(n).padStart(20, "0")}`);
-  for (const [n, session] of sessions.entries())
-    await redis.hset(poolKey(pool.uid, "leases"), session, JSON.stringify({ ...lease, session, created_at: n + 1 }));
+  const sessions = Array.from({ length: count }, (_, n) => fresh(`many${String(count - n).padStart(15, "0")}`));
+  const latestMs = Date.now() - 60_000;
+  const put = (session: string, n: number) =>
+    redis.hset(poolKey(pool.uid, "leases"), session, JSON.stringify({ ...lease, session, created_at: latestMs - n }));
+  for (const [n, session] of sessions.entries()) await put(session, n);
   onTestFinished(async () => void (await redis.unlink(poolKey(pool.uid, "leases"))));
   const { leasePages } = parts.services;
   const reads: string[][] = [];
   const counted: typeof leasePages = {
     ...leasePages,
     async read(uid, some) {
-      if (uid === pool.uid) reads.push(some);
+      if (uid === pool.uid) reads.push(some.filter((session) => session.startsWith("many")));
       return leasePages.read(uid, some);
     },
   };
-  const { feeds } = startFeeds();
-  const { items } = await follow(feeds, { initial: true }, { leasePages: counted });
+  const drop = (session = ""): Promise<number> => redis.hdel(poolKey(pool.uid, "leases"), session);
+  return { sessions, put, drop, reads, ...startFeeds({ leasePages: counted }) };
+};
+
+/** The sessions of `startMany` that a reader gets until it has all. */
+const readAll = async (
+  { items }: { items: AsyncIterator<ServerEvent> },
+  onSession: (seen: string[]) => unknown = () => undefined,
+): Promise<string[]> => {
   const seen: string[] = [];
   for (;;) {
     const data = dataOf((await items.next()).value);
-    if (data.event === "synced") break;
-    if (data.kind !== "session" || !sessions.includes(data.id)) continue;
+    if (data.event === "synced") return seen;
+    if (data.kind !== "session" || !data.id.startsWith("many")) continue;
     seen.push(data.id);
-    expect(reads.flat().length - seen.length).toBeLessThanOrEqual(101);
-    // It ends before its batch is read.
-    if (seen.length === 1) await redis.hdel(poolKey(pool.uid, "leases"), sessions[0] ?? "");
+    await onSession(seen);
   }
-  expect(seen).toEqual(sessions.toReversed().slice(0, -1));
+};
+
+// EVENT-5
+test("a reader that begins with what there is has one batch of sessions read at a time, each once", async () => {
+  const { sessions, drop, reads, feeds } = await startMany(350);
+  const seen = await readAll(await follow(feeds, { initial: true }), async ({ length }) => {
+    expect(reads.flat().length - length).toBeLessThanOrEqual(101);
+    // It ends before its batch is read.
+    if (length === 1) await drop(sessions.at(-1));
+  });
+  expect(seen).toEqual(sessions.slice(0, -1));
+});
+
+// EVENT-5
+test("readers that begin at once share what is read, also beside one that takes nothing, and none gets old news", async () => {
+  const { sessions, put, reads, feeds } = await startMany(250);
+  const stalled = await follow(feeds, { initial: true });
+  await stalled.items.next();
+  const readers = Array.from({ length: 20 }, async () => readAll(await follow(feeds, { initial: true })));
+  for (const seen of await Promise.all(readers)) expect(seen).toEqual(sessions);
+  const times = Map.groupBy(reads.flat(), (session) => session);
+  for (const session of sessions) expect(times.get(session)?.length).toBeLessThanOrEqual(2);
+  const added = fresh("many-added");
+  await put(added, -1);
+  expect(await readAll(await follow(feeds, { initial: true }))).toEqual([added, ...sessions]);
+  expect(await readAll(stalled)).toContain(sessions.at(-1));
 });

@@ -2,12 +2,15 @@
  * A table of any length: only the rows in sight are drawn. Arrow keys, Home and End go from row to row; the first cell
  * of a row is a link to its object. The row that has the focus stays drawn wherever the table is scrolled to.
  */
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { query, setFilter } from "../router.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
-/** `sortBy`: what rows are sorted by; a column without it is not sorted. `isLow`: left out where there is no room. */
+/**
+ * `cell`: of the row alone, for it is drawn again with another row only; what changes by itself is a component in it.
+ * `sortBy`: what rows are sorted by; a column without it is not sorted. `isLow`: left out where there is no room.
+ */
 export type Column<T> = {
   key: string;
   title: string;
@@ -94,6 +97,27 @@ const Spacer = ({ px, columns }: { px: number; columns: number }) =>
     </tr>
   ) : null;
 
+type RowOf<T> = { row: T; index: number; columns: readonly Column<T>[] };
+
+/** A row is drawn again when its object is another one, not whenever the table is scrolled. */
+class Row<T> extends Component<RowOf<T>> {
+  override shouldComponentUpdate({ row, index, columns }: RowOf<T>): boolean {
+    return row !== this.props.row || index !== this.props.index || columns !== this.props.columns;
+  }
+
+  override render({ row, index, columns }: RowOf<T>) {
+    return (
+      <tr data-index={index} aria-rowindex={index + 2}>
+        {columns.map((column) => (
+          <td key={column.key} class={classOf(column)}>
+            {column.cell(row)}
+          </td>
+        ))}
+      </tr>
+    );
+  }
+}
+
 type Shown<T> = {
   /** What the rows are, for readers of screens. */
   label: string;
@@ -167,13 +191,7 @@ export const Table = <T,>({ label, rows, columns, keyOf, empty, onBusy }: Shown<
             end = item.end;
             return [
               <Spacer key={`before ${keyOf(row)}`} px={gap} columns={columns.length} />,
-              <tr key={keyOf(row)} data-index={item.index} aria-rowindex={item.index + 2}>
-                {columns.map((column) => (
-                  <td key={column.key} class={classOf(column)}>
-                    {column.cell(row)}
-                  </td>
-                ))}
-              </tr>,
+              <Row key={keyOf(row)} row={row} index={item.index} columns={columns} />,
             ];
           })}
           <Spacer px={totalSize - end} columns={columns.length} />
