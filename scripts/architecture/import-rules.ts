@@ -4,6 +4,7 @@
 export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   console: {
     extensions: "a page shows what answers say of extensions",
+    logs: "a session's page has its logs",
     proxies: "a page shows what answers say of proxies",
     recordings: "a session's page has its recordings",
     sites: "pages show what is known of sites, and name configurations as answers do",

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
@@ -5,6 +6,14 @@ import { connectRawCdp } from "../support/raw-cdp.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
+
+/** Asks the browser of a session, over a connection that closes at once. */
+const ask = async ({ cdp_ws_url }: { cdp_ws_url: string }, method: string): Promise<Record<string, unknown>> => {
+  const connection = await connectRawCdp(cdp_ws_url);
+  const answer = await connection.send(method);
+  await connection.close();
+  return answer as Record<string, unknown>;
+};
 
 beforeAll(async () => {
   stack = await startStack();
@@ -39,6 +48,35 @@ test("a session ends at its greatest age, also with a connection, and no request
     await expect(kernel.browserPools.update(pool.id, { max_session_seconds } as object)).rejects.toMatchObject(refused);
     await expect(kernel.browsers.create({ max_session_seconds } as object)).rejects.toMatchObject(refused);
   }
+});
+
+// LEASE-31
+test("a holder who asks for more time without a connection gets it, and the next holder gets the same browser", async () => {
+  const { kernel } = stack;
+  const pool = await filledPool(kernel, { size: 1, timeout_seconds: 10, reuse_policy: "keep" } as object);
+  const session = await kernel.browserPools.acquire(pool.id, {});
+  const { targetInfos } = await ask(session, "Target.getTargets");
+  const longer = await kernel.browsers.update(session.session_id, { timeout_seconds: 20 } as object);
+  expect(longer).toMatchObject({ session_id: session.session_id, timeout_seconds: 20 });
+  await sleep(15_000);
+  expect(await kernel.browsers.retrieve(session.session_id)).toMatchObject({ timeout_seconds: 20 });
+  await kernel.browserPools.release(pool.id, { session_id: session.session_id, reuse: true });
+  const next = await kernel.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+  expect(next).toMatchObject({ timeout_seconds: 10 });
+  expect(await ask(next, "Target.getTargets")).toMatchObject({
+    targetInfos: [{ targetId: (targetInfos as [{ targetId: string }])[0].targetId }],
+  });
+  await kernel.browsers.update(next.session_id, { timeout_seconds: 11 } as object);
+  const ended = await eventually("it has ended", async () => {
+    const found = await kernel.browsers.retrieve(next.session_id, { include_deleted: true });
+    return found.deleted_at ? found : undefined;
+  });
+  expect(ended).toMatchObject({ end_reason: "timeout", timeout_seconds: 11 });
+  for (const timeout_seconds of [9, 259_201, 10.5, null])
+    await expect(kernel.browsers.update(next.session_id, { timeout_seconds } as object)).rejects.toMatchObject({
+      status: 400,
+      error: { details: [{ path: "timeout_seconds" }] },
+    });
 });
 
 // LEASE-31, LEASE-22

@@ -1,12 +1,13 @@
 /** The calls by which the API changes a browser for its holder (core/protocol/browser-change.ts). */
 import type { KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { BrowserChange } from "../protocol/browser-change.ts";
+import { BrowserChange, changesBrowser } from "../protocol/browser-change.ts";
 import { maxSetupBytes } from "../protocol/browser-setup.ts";
 import { openText } from "../protocol/sealed-bytes.ts";
 import { parseBody, type Routes } from "./agent-http.ts";
 import { type AgentReply, refusals } from "./agent-reply.ts";
 import { type ArchiveFolder, createArchiveFolder, isAt, missingIn } from "./archive-folder.ts";
+import type { LeaseChange } from "./holder-changes.ts";
 import type { LeaseName } from "./lease-fence.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
@@ -43,6 +44,12 @@ export const changeRoutes = ({ leases, agentKey, folder }: ChangeRouteDeps): Rou
     body: { missing: missingIn(archivesOf(change), await archives) },
   });
 
+  /** Of what needs no preparation. */
+  const changeLease = async (change: LeaseChange): Promise<AgentReply> => {
+    const outcome = await leases.change(change);
+    return outcome === "changed" ? { status: 200, body: { missing: [] } } : refusals[outcome];
+  };
+
   const putChange = async (request: IncomingMessage): Promise<AgentReply> => {
     const read = await parseBody(request, BrowserChange, {
       maxBytes: maxSetupBytes,
@@ -50,6 +57,7 @@ export const changeRoutes = ({ leases, agentKey, folder }: ChangeRouteDeps): Rou
     });
     if ("refused" in read) return read.refused;
     const { apply, ...change } = read.body;
+    if (!changesBrowser(change)) return changeLease(change);
     if (!leases.prepare(change)) return refusals.not_holder;
     const mine = preparedFor(read.body);
     const archives = await mine.archives;

@@ -21,8 +21,8 @@ export type HeldLease = {
   disconnect(): void;
   /** Counts as an open socket until the returned function is called: its holder waits for something. */
   wait(): () => void;
-  /** Keeps another request from now on. */
-  rewrite(request: string): void;
+  /** Keeps another request, or another time without a socket, from now on. */
+  rewrite(changed: Partial<Pick<BindLease, "request" | "timeout_seconds">>): void;
   /** Destroys the sockets and stops the timers. */
   cut(): void;
 };
@@ -46,7 +46,7 @@ export const holdLease = (
   let present = request;
   let filling: Duplex | undefined;
   let isCut = false;
-  const waitIdle = (): NodeJS.Timeout => setTimeout(onOver, request.timeout_seconds * 1000, "timeout");
+  const waitIdle = (): NodeJS.Timeout => setTimeout(onOver, present.timeout_seconds * 1000, "timeout");
   const lifeTimer = setTimeout(onOver, request.max_seconds * 1000, "max_lifetime");
   let idleTimer = waitIdle();
   const disconnect = (): void => {
@@ -89,8 +89,10 @@ export const holdLease = (
         idle();
       };
     },
-    rewrite(text) {
-      present = { ...present, request: text };
+    rewrite(changed) {
+      present = { ...present, ...changed };
+      clearTimeout(idleTimer);
+      idle();
     },
     cut() {
       isCut = true;

@@ -48,7 +48,7 @@ const fills = { begin: () => () => undefined };
 const bindOf = (seq: number): BindLease =>
   ({ session_id: `s${seq}`, epoch: 1, seq, timeout_seconds: 10, max_seconds: 3600, request: "old" }) as BindLease;
 const changeOf = (seq: number, more: object = {}): LeaseChange =>
-  ({ session_id: `s${seq}`, epoch: 1, seq, ...more }) as LeaseChange;
+  ({ session_id: `s${seq}`, epoch: 1, seq, viewport: { width: 800, height: 600 }, ...more }) as LeaseChange;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -124,6 +124,25 @@ test("the request of a lease is another one only when the change was carried out
     await changing;
     expect(now.lease?.request.request).toBe(outcome === "changed" ? "new changed" : "old");
   }
+});
+
+test("the time without a connection alone is no change of the browser, and counts anew from then on", async () => {
+  const { changes, waiting, over, told, now, begun } = started();
+  await vi.advanceTimersByTimeAsync(9000);
+  const longer = changeOf(1, { viewport: undefined, timeout_seconds: 60, request: "longer" });
+  expect(await changes.change(longer)).toBe("changed");
+  expect([waiting, told, begun(), now.lease?.request.request]).toEqual([[], [], 0, "longer"]);
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(over).toEqual([]);
+  const goOn = now.lease?.wait();
+  await changes.change(changeOf(1, { viewport: undefined, timeout_seconds: 10 }));
+  await vi.advanceTimersByTimeAsync(60_000);
+  goOn?.();
+  await vi.advanceTimersByTimeAsync(9000);
+  expect(over).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(over).toEqual(["s1 timeout"]);
+  expect(await changes.change(changeOf(2, { viewport: undefined, timeout_seconds: 60 }))).toBe("not_holder");
 });
 
 test("a lease that has ended meanwhile learns nothing, and the next one is none of it", async () => {

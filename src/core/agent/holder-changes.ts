@@ -3,8 +3,9 @@
  */
 
 import type { Logger } from "../../platform/base/log.ts";
+import { withoutUndefined } from "../../platform/rules/given-fields.ts";
 import type { BindLease, SeenOutcome } from "../protocol/agent-api.ts";
-import type { BrowserChange } from "../protocol/browser-change.ts";
+import { type BrowserChange, changesBrowser } from "../protocol/browser-change.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { Browser, ChangeOutcome } from "./browser.ts";
 import { type HeldLease, isLeaseOf } from "./held-lease.ts";
@@ -72,8 +73,11 @@ export type HolderChanges = {
    * of its end is: the archives that arrive for it are not for the next holder either.
    */
   prepare(lease: LeaseName): boolean;
-  /** Changes the browser for the lease that holds it. Its sockets are cut where a new Chromium must start. */
-  change(change: LeaseChange, archives: ArchiveFolder): Promise<ChangeOutcome | "not_holder">;
+  /**
+   * Changes the browser for the lease that holds it, or the lease alone. Its sockets are cut where a new Chromium must
+   * start. `archives`: needed for the browser.
+   */
+  change(change: LeaseChange, archives?: ArchiveFolder): Promise<ChangeOutcome | "not_holder">;
   /** Whether another Chromium starts for the holder. */
   isStarting(): boolean;
 };
@@ -100,11 +104,16 @@ export const createHolderChanges = ({ browser, onChange, followers, held, log }:
   };
 
   const carryOut = async (
-    { request, ...wanted }: LeaseChange,
-    archives: ArchiveFolder,
+    { request, timeout_seconds, ...wanted }: LeaseChange,
+    archives: ArchiveFolder | undefined,
   ): Promise<ChangeOutcome | "not_holder"> => {
     const lease = held();
     if (!lease || !isLeaseOf(lease, wanted)) return "not_holder";
+    const rewrite = (): void => lease.rewrite(withoutUndefined({ request, timeout_seconds }));
+    if (!archives || !changesBrowser(wanted)) {
+      rewrite();
+      return "changed";
+    }
     begin();
     const goOn = lease.wait();
     try {
@@ -113,7 +122,7 @@ export const createHolderChanges = ({ browser, onChange, followers, held, log }:
         lease.disconnect();
       });
       if (held() !== lease) return "not_holder";
-      if (outcome === "changed" && request !== undefined) lease.rewrite(request);
+      if (outcome === "changed") rewrite();
       const { session_id, epoch, seq } = wanted;
       log.info({ session_id, epoch, seq, outcome }, "browser changed for its holder");
       for (const follower of followers) follower.changed?.(outcome, isStarting);

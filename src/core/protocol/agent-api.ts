@@ -93,11 +93,13 @@ const maxLeaseSeconds = 259_200;
 /** Telemetry settings in their wire form (core/model/settings/telemetry.ts), as the API has checked them. */
 export const CaptureSettings = z.record(z.string(), z.unknown());
 
+/** The agent ends the browser when its lease has had no open socket for this long, s. */
+export const TimeoutSeconds = z.int().min(1).max(maxLeaseSeconds);
+
 /** The body of `PUT /lease`. */
 export const BindLease = Fence.extend({
   session_id: z.string().min(1).max(maxSessionId),
-  /** The agent ends the browser when the lease has had no open socket for this long, s. */
-  timeout_seconds: z.int().min(1).max(maxLeaseSeconds),
+  timeout_seconds: TimeoutSeconds,
   /** The agent opens it after the bind, best effort, and does not wait for it. */
   start_url: z.string().max(2048).optional(),
   /** The agent ends the browser when the lease is this old, s. */

@@ -13,7 +13,7 @@
  * the browser.
  */
 import { z } from "zod";
-import { AgentViewport, Fence, maxRequestChars, maxSessionId } from "./agent-api.ts";
+import { AgentViewport, Fence, maxRequestChars, maxSessionId, TimeoutSeconds } from "./agent-api.ts";
 import { ArchiveRef, ParentProxy } from "./browser-setup.ts";
 
 /** The body of `PUT /change`. */
@@ -26,7 +26,13 @@ export const BrowserChange = Fence.extend({
   proxy: ParentProxy.nullable().optional(),
   /** Chromium starts anew with this profile. Without an archive nothing is saved in it yet. */
   profile: z.object({ archive: ArchiveRef.optional() }).optional(),
+  /** The lease's from then on (`BindLease.timeout_seconds`); it alone is no change of the browser. */
+  timeout_seconds: TimeoutSeconds.optional(),
   /** The lease's request from then on (`BindLease.request`). */
   request: z.string().max(maxRequestChars).optional(),
 });
 export type BrowserChange = z.infer<typeof BrowserChange>;
+
+/** Whether anything of the browser changes. */
+export const changesBrowser = ({ viewport, proxy, profile }: Partial<BrowserChange>): boolean =>
+  viewport !== undefined || proxy !== undefined || profile !== undefined;

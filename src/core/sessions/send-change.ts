@@ -25,7 +25,7 @@ import { configOf } from "./session-config.ts";
 // yet.
 
 export type PlannedChange = {
-  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile">;
+  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile" | "timeout_seconds">;
   /** The archive of the profile, if anything is saved in it. */
   archive: StoredArchive | undefined;
   /** For the session's record. */
@@ -57,7 +57,7 @@ export const planChange = async (
   project: Project,
   deps: { config: Config; kube: Kube; referents: Referents; store: LeaseStore },
 ): Promise<PlannedChange> => {
-  const { viewport, profile, proxyId } = change;
+  const { viewport, profile, proxyId, timeoutSeconds } = change;
   requireFeatures({ ...(proxyId && { proxyId }) }, deps);
   const references = referencesOf({ ...(profile && { profile }), ...(proxyId && { proxyId }) });
   await requireReferences(references, project, deps);
@@ -75,6 +75,7 @@ export const planChange = async (
     archive,
     wanted: {
       ...(viewport && { viewport }),
+      ...(timeoutSeconds !== undefined && { timeout_seconds: timeoutSeconds }),
       ...(proxyId !== undefined && { proxy: proxyId === "" ? null : await open() }),
       ...(profile && { profile: archive ? { archive: { sha256: archive.sha256, bytes: archive.bytes } } : {} }),
     },

@@ -70,6 +70,7 @@ const after = (present: SessionRequest, { request, config, running }: Update): S
     ...(name !== undefined && { name }),
     ...(tags !== undefined && { tags }),
     ...(telemetry !== undefined && { telemetry }),
+    ...(request.timeout_seconds !== undefined && { timeout_seconds: request.timeout_seconds }),
     ...(running && { changed: { ...present.changed, ...running.changed } }),
   };
 };

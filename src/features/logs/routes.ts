@@ -8,14 +8,7 @@ import { openSessionStream } from "../../core/sessions/open-session-stream.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { LogLine, type LogSource, logPath } from "./agent/api.ts";
-
-/** One line of a session's log. */
-const LogEvent = z.object({
-  event: z.literal("log"),
-  message: z.string().describe("The line: 2000 characters at most, without control characters."),
-  timestamp: z.iso.datetime().describe("When the browser's agent got the line."),
-});
-type LogEvent = z.infer<typeof LogEvent>;
+import { LogEvent } from "./log-event.ts";
 
 /** The query of a stream of a session's log. */
 const LogStreamQuery = z.object({

@@ -8,7 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { filledPool } from "../../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
-import { press } from "./console-actions.ts";
+import { fill, press, tick } from "./console-actions.ts";
 import { openWindows, textOf, untilText } from "./console-page.ts";
 
 let stack: LocalProject;
@@ -184,6 +184,15 @@ describe("sessions", () => {
     expect(await axeFindings(page)).toEqual([]);
     await holder.disconnect();
     await untilText(page, /A CDP client went/);
+    expect(await textOf(page)).not.toMatch(/agent: /);
+    await tick(page, "Log");
+    await untilText(page, /agent: .*bound/);
+    expect(await axeFindings(page)).toEqual([]);
+    await press(page, "Give it more time");
+    await fill(page, "Seconds without a connection", "4000");
+    await press(page, "Change the time");
+    await untilText(page, /Ends without a connection after\s+1 h 6 min/);
+    expect(await stack.kernel.browsers.retrieve(session.session_id)).toMatchObject({ timeout_seconds: 4000 });
 
     const waiting = acquire("order-4712");
     const poolPage = await open(`/pools/${pool.id}`);

@@ -60,7 +60,12 @@ export const newBrowserSpec = (request: CreateBrowser): NewBrowserSpec => {
 };
 
 /** `proxyId`: empty to take the proxy away. */
-export type RunningChange = { viewport?: Required<Wire<Viewport>>; profile?: Selector; proxyId?: string };
+export type RunningChange = {
+  viewport?: Required<Wire<Viewport>>;
+  profile?: Selector;
+  proxyId?: string;
+  timeoutSeconds?: number;
+};
 
 type UpdatedBrowser = { ok: true; change: RunningChange | undefined } | { ok: false; problems: Problem[] };
 
@@ -91,13 +96,15 @@ const viewportOf = (viewport: UpdateBrowser["viewport"], gpu: boolean): RunningC
 export const updateOf = (request: UpdateBrowser, { gpu = false }: { gpu?: boolean | undefined }): UpdatedBrowser => {
   const problems = problemsOf(request);
   if (problems.length > 0) return { ok: false, problems };
-  const { viewport, profile, proxy_id: proxyId } = request;
-  if (viewport === undefined && profile === undefined && proxyId === undefined) return { ok: true, change: undefined };
+  const { viewport, profile, proxy_id: proxyId, timeout_seconds: timeoutSeconds } = request;
+  if ([viewport, profile, proxyId, timeoutSeconds].every((value) => value === undefined))
+    return { ok: true, change: undefined };
   const choice = profile && chooseProfile(profile);
   const change = withoutUndefined({
     viewport: viewportOf(viewport, gpu),
     profile: choice?.kind === "profile" ? choice.profile : undefined,
     proxyId: proxyId === undefined ? undefined : (proxyId ?? ""),
+    timeoutSeconds,
   });
   return { ok: true, change };
 };

@@ -5,7 +5,7 @@ import { maxIdLength, nameOnWire, namePattern } from "../../../platform/kinds/se
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import { lenientFields, profileFields, profileForms } from "../pools/browser-pool-wire.ts";
 import { SessionTelemetry, Tags } from "../sessions/session-wire.ts";
-import { Viewport } from "../settings/browser-settings.ts";
+import { timeoutSeconds, Viewport } from "../settings/browser-settings.ts";
 import { BrowserSpec } from "./browser.ts";
 
 const ProxyChoice = exactlyOneField(
@@ -81,6 +81,11 @@ export const UpdateBrowser = z.object({
     .optional()
     .describe(
       "The id of the proxy that all traffic takes from now on; an empty string or null takes it away. Chromium starts anew, as for a profile, where the browser has no network rules or proxy yet, or does not trust the proxy's ca_bundle yet.",
+    ),
+  timeout_seconds: timeoutSeconds
+    .optional()
+    .describe(
+      "Seconds without a connection after which the browser is destroyed, counted anew from now on (10 to 259200).",
     ),
   viewport: wireSchema(
     Viewport.extend({

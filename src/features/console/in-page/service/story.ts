@@ -5,7 +5,7 @@ import { endedBecause } from "../parts/session-columns.tsx";
 import { span } from "../parts/time.tsx";
 
 /** The lanes of the axis, from above. */
-export const lanes = ["Session", "Clients", "Pages", "Requests", "Console", "Vault", "Browser"] as const;
+export const lanes = ["Session", "Clients", "Pages", "Requests", "Console", "Vault", "Browser", "Log"] as const;
 export type Lane = (typeof lanes)[number];
 
 /** `at`: ms since 1970. */
@@ -91,6 +91,13 @@ const happeningOf = ({ seq, event }: TelemetryRecord): Happening[] => {
   return told ? [{ ...told, key: String(seq), at: event.ts / 1000 }] : [];
 };
 
+/** A line of a log. `of`: which; `at`: ms since 1970. */
+export type LogLine = { of: "chromium" | "agent"; at: number; text: string };
+
+const lineOf = ({ of, at, text }: LogLine, index: number): Happening => ({
+  ...{ key: `${of} ${index}`, at, lane: "Log", tone: "quiet", text: `${of}: ${text}` },
+});
+
 /** A caller that got its browser at once has not waited. */
 const waitedMs = ({ requested_at, created_at }: Session): number =>
   requested_at === undefined ? 0 : Math.max(0, Date.parse(created_at) - Date.parse(requested_at));
@@ -111,8 +118,12 @@ const asked = (session: Session): Happening[] =>
     ? []
     : [{ key: "asked", at: storyBegin(session), lane: "Session", tone: "quiet", text: "Its caller asked, and waited" }];
 
-/** The story: of the session itself, and of its events, the oldest first. */
-export const storyOf = (session: Session, records: readonly TelemetryRecord[]): Happening[] => {
+/** The story: of the session itself, of its events and of its logs, the oldest first. */
+export const storyOf = (
+  session: Session,
+  records: readonly TelemetryRecord[],
+  lines: readonly LogLine[],
+): Happening[] => {
   const at = Date.parse(session.created_at);
   const begin: Happening = {
     ...{ key: "begin", at, lane: "Session", tone: "good" },
@@ -132,7 +143,9 @@ export const storyOf = (session: Session, records: readonly TelemetryRecord[]): 
         },
       ]
     : [];
-  return [...asked(session), begin, ...records.flatMap(happeningOf), ...end].sort((a, b) => a.at - b.at);
+  return [...asked(session), begin, ...records.flatMap(happeningOf), ...lines.map(lineOf), ...end].sort(
+    (a, b) => a.at - b.at,
+  );
 };
 
 /** A look at what the browser used. `cpu`: processors in use since the look before. */

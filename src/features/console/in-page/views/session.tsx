@@ -6,6 +6,7 @@ import { AsCodeButton } from "../parts/as-code.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { Show } from "../parts/fetched.tsx";
+import { type Form, FormButton } from "../parts/form.tsx";
 import { attempt, Problem } from "../parts/notice.tsx";
 import { Facts } from "../parts/object-page.tsx";
 import { SessionState, sessionName } from "../parts/session-columns.tsx";
@@ -18,7 +19,25 @@ import { sessions } from "../service/live.ts";
 import { may } from "../service/session.ts";
 import { type Happening, type Lane, lanes, storyBegin, storyOf, usageOf } from "../service/story.ts";
 import { useFetched } from "../service/use-fetched.ts";
-import { useStory } from "../service/use-story.ts";
+import { useLog, useStory } from "../service/use-story.ts";
+
+const timeForm = ({ session_id, timeout_seconds }: Session): Form => ({
+  title: "Give it more time",
+  intro: "The session ends when nobody has been connected to its browser for this long, counted from now on.",
+  fields: [
+    {
+      ...{ name: "timeout_seconds", label: "Seconds without a connection", kind: "number", isRequired: true },
+      ...{ initial: timeout_seconds, min: 10, max: 259_200, hint: "3600 is an hour, 86400 a day." },
+    },
+  ],
+  action: "Change the time",
+  async send(given) {
+    const { timeout_seconds: seconds } = await call<Session>("PATCH", `/browsers/${inPath(session_id)}`, {
+      body: given,
+    });
+    return { said: `It ends after ${span(seconds * 1000)} without a connection.` };
+  },
+});
 
 const Actions = ({ session }: { session: Session }) => {
   const id = session.session_id;
@@ -48,6 +67,7 @@ const Actions = ({ session }: { session: Session }) => {
           sdk: `browsers.retrieve(${JSON.stringify(id)})`,
         }}
       />
+      {isActive && may("browsers:use") && <FormButton word="Give it more time" form={timeForm(session)} />}
       {isActive && may("browsers:use") && (
         <button type="button" class="danger" onClick={() => void end()}>
           End
@@ -167,13 +187,15 @@ const HappeningList = ({ story, from, seek }: { story: readonly Happening[]; fro
   );
 };
 
-const LaneChoice = ({ story }: { story: readonly Happening[] }) => {
+const isLogWanted = (): boolean => query.value.get("log") === "true";
+
+const LaneChoice = ({ story, hasLog }: { story: readonly Happening[]; hasLog: boolean }) => {
   const hidden = hiddenLanes();
   const toggle = (lane: Lane): void => {
     const next = hidden.includes(lane) ? hidden.filter((each) => each !== lane) : [...hidden, lane];
     setFilter("without", next.join("."));
   };
-  const used = lanes.filter((lane) => story.some((each) => each.lane === lane));
+  const used = lanes.filter((lane) => lane !== "Log" && story.some((each) => each.lane === lane));
   return (
     <fieldset class="row lanes">
       <legend class="unseen">What is shown</legend>
@@ -183,6 +205,16 @@ const LaneChoice = ({ story }: { story: readonly Happening[] }) => {
           {lane}
         </label>
       ))}
+      {hasLog && (
+        <label class="flag">
+          <input
+            type="checkbox"
+            checked={isLogWanted()}
+            onChange={() => setFilter("log", isLogWanted() ? "" : "true")}
+          />
+          Log
+        </label>
+      )}
     </fieldset>
   );
 };
@@ -264,9 +296,16 @@ const Recordings = ({ session, onPlayer }: { session: Session; onPlayer: (seek: 
 };
 
 const Story = ({ session }: { session: Session }) => {
-  const { records, isWhole, error } = useStory(session.session_id, session.deleted_at !== undefined);
+  const isActive = session.deleted_at === undefined;
+  const { items: records, isWhole, error } = useStory(session.session_id, !isActive);
+  const chromium = useLog("chromium", session.session_id, isActive && isLogWanted());
+  const agent = useLog("agent", session.session_id, isActive && isLogWanted());
   const [seek, setSeek] = useState<{ to: Seek }>({ to: undefined });
-  const story = useMemo(() => storyOf(session, records), [session, records]);
+  const problem = error ?? chromium.error ?? agent.error;
+  const story = useMemo(
+    () => storyOf(session, records, [...chromium.items, ...agent.items]),
+    [session, records, chromium.items, agent.items],
+  );
   const usage = useMemo(() => usageOf(records), [records]);
   const hidden = hiddenLanes();
   const shown = story.filter(({ lane }) => !hidden.includes(lane));
@@ -277,14 +316,14 @@ const Story = ({ session }: { session: Session }) => {
       <Recordings session={session} onPlayer={(to) => setSeek({ to })} />
       <section>
         <h2>Story</h2>
-        {error !== undefined && <Problem error={error} />}
+        {problem !== undefined && <Problem error={problem} />}
         {!session.telemetry && (
           <p class="muted">
             Telemetry is not captured for this session, so only its begin and its end are known. Set telemetry on the
             pool or when you acquire.
           </p>
         )}
-        <LaneChoice story={story} />
+        <LaneChoice story={story} hasLog={isActive} />
         <Axis story={shown} from={from} until={until} />
         {usage.length > 1 && (
           <div class="charts">
@@ -330,11 +369,12 @@ const SessionView = ({ session }: { session: Session }) => (
 /** The session with this id, active or ended. */
 export const View = ({ id }: { id: string }) => {
   sessions.version.value;
-  const isActive = sessions.byId.has(id);
+  const live = sessions.byId.get(id);
+  const isActive = live !== undefined;
   const fetched = useFetched(
     `session ${id}`,
     (signal) => call<Session>("GET", `/browsers/${inPath(id)}`, { query: { include_deleted: "true" }, signal }),
-    { version: String(isActive), everyMs: isActive ? 60_000 : 5000 },
+    { version: JSON.stringify({ ...live, usage: undefined }), everyMs: isActive ? 60_000 : 5000 },
   );
   if (fetched.data === undefined && fetched.error !== undefined)
     return (
