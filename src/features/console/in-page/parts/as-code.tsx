@@ -16,7 +16,7 @@ const curlOf = ({ method, path, body }: AsCode["curl"]): string => {
   const lines = [
     `curl${method === "GET" ? "" : ` --request ${method}`} "$KERNEL_BASE_URL${path}"`,
     '--header "Authorization: Bearer $KERNEL_API_KEY"',
-    ...(body ? ["--json @- <<'JSON'"] : []),
+    ...(body ? ['--header "Content-Type: application/json"', "--data @- <<'JSON'"] : []),
   ];
   return lines.join(" \\\n  ") + (body ? `\n${JSON.stringify(body, null, 2)}\nJSON` : "");
 };
@@ -62,6 +62,13 @@ export const Code = ({ of }: { of: AsCode }) => {
         </button>
       </div>
       <CodeBlock label={names[form]} text={text} />
+      {form === "yaml" ? (
+        <p class="muted">For kubectl apply, in the namespace of the project.</p>
+      ) : (
+        <p class="muted">
+          KERNEL_BASE_URL is <code>{location.origin}</code>, KERNEL_API_KEY a key that you have.
+        </p>
+      )}
     </>
   );
 };

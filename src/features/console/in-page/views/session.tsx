@@ -295,6 +295,34 @@ const Recordings = ({ session, onPlayer }: { session: Session; onPlayer: (seek: 
   );
 };
 
+/** What the story shows beside what is captured anyway. */
+const storyTelemetry = {
+  browser: Object.fromEntries(
+    ["console", "network", "page", "platform"].map((category) => [category, { enabled: true }]),
+  ),
+};
+
+const WithoutTelemetry = ({ session: { session_id, deleted_at } }: { session: Session }) => {
+  const capture = (): Promise<boolean> =>
+    attempt(
+      () => call("PATCH", `/browsers/${inPath(session_id)}`, { body: { telemetry: storyTelemetry } }),
+      "Telemetry is captured from now on.",
+    );
+  return (
+    <div class="row">
+      <p class="muted">
+        Telemetry is not captured for this session, so only its begin and its end are known. Set telemetry on the pool
+        or when you acquire.
+      </p>
+      {deleted_at === undefined && (
+        <button type="button" onClick={() => void capture()}>
+          Capture from now on
+        </button>
+      )}
+    </div>
+  );
+};
+
 const Story = ({ session }: { session: Session }) => {
   const isActive = session.deleted_at === undefined;
   const { items: records, isWhole, error } = useStory(session.session_id, !isActive);
@@ -317,12 +345,7 @@ const Story = ({ session }: { session: Session }) => {
       <section>
         <h2>Story</h2>
         {problem !== undefined && <Problem error={problem} />}
-        {!session.telemetry && (
-          <p class="muted">
-            Telemetry is not captured for this session, so only its begin and its end are known. Set telemetry on the
-            pool or when you acquire.
-          </p>
-        )}
+        {!session.telemetry && <WithoutTelemetry session={session} />}
         <LaneChoice story={story} hasLog={isActive} />
         <Axis story={shown} from={from} until={until} />
         {usage.length > 1 && (
