@@ -92,7 +92,10 @@ test("calls are found by key, project, verb, result, session and time, and no va
     { project: null, verb: "deleteVault", object: "/vaults/{id_or_name}", status: 403, code: "forbidden" },
   ]);
   expect(await linesOf({ project: stack.project, verb: "deleteVault" })).toMatchObject([{ key_id: key.id }]);
-  expect(await linesOf({ session: session.session_id, verb: "acquireBrowser" })).toMatchObject([{ key_id: key.id }]);
+  expect(await linesOf({ session: session.session_id })).toMatchObject([
+    { verb: "deleteBrowser", key_id: key.id },
+    { verb: "acquireBrowser", key_id: key.id },
+  ]);
   expect(await linesOf({ key_id: key.id, since: own[1]?.time ?? "" })).toHaveLength(2);
   expect(await linesOf({ key_id: key.id, until: begin })).toEqual([]);
   expect(await linesOf({ key_id: key.id, since: begin, until: new Date(Date.now() + 60_000).toISOString() })).toEqual(

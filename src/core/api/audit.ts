@@ -58,7 +58,7 @@ export const listAuditLinesRoute = defineRoute(
         .describe("Only lines of this project, by id or name; of a deleted project by id."),
       key_id: word("Only lines of the API key of this id."),
       verb: word("Only lines of this verb, e.g. `deleteVault`."),
-      session: word("Only lines of the session of this id."),
+      session: word("Only lines that name the session of this id, in `session` or in the path of the object."),
       result: AuditLine.shape.result.optional().describe("Only lines with this result."),
       since: moment("Only lines of this time or later, RFC 3339."),
       until: moment("Only lines of this time or earlier, RFC 3339."),

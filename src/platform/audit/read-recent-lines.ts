@@ -70,12 +70,17 @@ const parse = (json: string): RecentLine | undefined => {
   return form.strip().safeParse(value).data as RecentLine | undefined;
 };
 
-const fields = ["project", "key_id", "verb", "session", "result"] as const;
+const fields = ["project", "key_id", "verb", "result"] as const;
+
+/** Whether the line names the session, or what is below it in the path. */
+const isOfSession = (line: RecentLine, session: string): boolean =>
+  "verb" in line && (line.session === session || `${line.object}/`.startsWith(`/browsers/${session}/`));
 
 /** A line that counts others has not all of the fields: a filter by one of these leaves it out. */
 const isWanted = (line: RecentLine, query: RecentLinesQuery): boolean => {
   const atMs = Date.parse(line.time);
   if (atMs < (query.sinceMs ?? -Infinity) || atMs > (query.untilMs ?? Infinity)) return false;
+  if (query.session !== undefined && !isOfSession(line, query.session)) return false;
   return fields.every((name) => query[name] === undefined || (line as Record<string, unknown>)[name] === query[name]);
 };
 

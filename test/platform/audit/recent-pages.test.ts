@@ -83,7 +83,7 @@ describe("pages of recent lines", () => {
     [{ key_id: "k1" }, ["one", "two"]],
     [{ key_id: "k1", verb: "createVault" }, ["two"]],
     [{ result: "refused" as const }, ["three"]],
-    [{ session: "s1" }, ["four"]],
+    [{ session: "s1" }, ["four", "five"]],
     [{ session: "s2" }, []],
     [{ sinceMs: Date.parse("2026-01-01T00:00:02Z"), untilMs: Date.parse("2026-01-01T00:00:03Z") }, ["two", "three"]],
   ])("have only what matches %j", async (query, wanted) => {
@@ -94,6 +94,8 @@ describe("pages of recent lines", () => {
         lineOf(project, { request_id: "two", key_id: "k1", verb: "createVault", time: "2026-01-01T00:00:02.000Z" }),
         lineOf(project, { request_id: "three", result: "refused", time: "2026-01-01T00:00:03.000Z" }),
         lineOf(project, { request_id: "four", session: "s1", time: "2026-01-01T00:00:04.000Z" }),
+        lineOf(project, { request_id: "five", object: "/browsers/s1/replays", time: "2026-01-01T00:00:05.000Z" }),
+        lineOf(project, { request_id: "six", object: "/browsers/s10", time: "2026-01-01T00:00:06.000Z" }),
       ],
       store,
     );
