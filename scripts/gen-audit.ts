@@ -1,6 +1,6 @@
 /** Makes the tables of docs/audit.md from the schemas of the audit stream (src/platform/audit/audit-line.ts). */
 import { z } from "zod";
-import { AuditLine, SuppressedLine } from "../src/platform/audit/audit-line.ts";
+import { AuditLine, LeftOutLine, SuppressedLine } from "../src/platform/audit/audit-line.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 type Field = {
@@ -35,4 +35,8 @@ const fieldsOf = (schema: z.ZodObject): string => {
 
 /** Writes the tables, or with `check` compares them. Returns what it wrote. Throws an Error when one is stale. */
 export const generateAudit = (options: { check: boolean }): Promise<string> =>
-  generateParts("docs/audit.md", { line: fieldsOf(AuditLine), suppressed: fieldsOf(SuppressedLine) }, options);
+  generateParts(
+    "docs/audit.md",
+    { line: fieldsOf(AuditLine), suppressed: fieldsOf(SuppressedLine), left_out: fieldsOf(LeftOutLine) },
+    options,
+  );

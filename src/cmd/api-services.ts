@@ -59,6 +59,7 @@ import { createTelemetryStore, type TelemetryParts } from "../features/telemetry
 import { authConnectionKind } from "../features/vaults/connections/auth-connection.ts";
 import { createItemEvents } from "../features/vaults/items/item-events.ts";
 import { vaultKind } from "../features/vaults/vault.ts";
+import { type AuditLineStore, createAuditLineStore } from "../platform/audit/audit-line-store.ts";
 import type { Logger } from "../platform/base/log.ts";
 import type { Kube } from "../platform/kube/client.ts";
 import { whileUnreachable } from "../platform/kube/kube-error.ts";
@@ -184,6 +185,18 @@ const startTelemetry = async (
   return { events, collector, watches: createSessionWatches({ ...deps, events, claims }) };
 };
 
+/** Opens the recent audit lines, until `stack` is disposed of, over a connection of their own, as telemetry has one. */
+const openAuditLines = async (
+  { config, log }: Pick<ApiParts, "config" | "log">,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<AuditLineStore> => {
+  const redis = connectRedis(config.redisUrl, log);
+  stack.defer(() => redis.disconnect());
+  await whenReady(redis, startLimitMs, signal);
+  return createAuditLineStore(redis, config.systemNamespace);
+};
+
 type RecordingDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "blobs" | "config" | "log"> &
   Pick<ServiceDeps, "agentTokens" | "agentKeys" | "agentStreams"> & { redis: RedisConnection; replica: string };
 
@@ -262,8 +275,7 @@ export const startServices = async (
   for (const subscriber of [ofGrants, ofSetups]) stack.defer(() => subscriber.disconnect());
   await Promise.all([redis, ofGrants, ofSetups].map((connection) => whenReady(connection, startLimitMs, signal)));
   await checkRedis(redis, log);
-  const agentTokens = createAgentTokens(privateKey);
-  const agentKeys = createAgentKeys(master);
+  const [agentTokens, agentKeys] = [createAgentTokens(privateKey), createAgentKeys(master)];
   const agentClients = openAgentClients({ tokens: agentTokens, keys: agentKeys }, stack);
   const { agents, agentStreams } = agentClients;
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's
@@ -318,6 +330,7 @@ export const startServices = async (
     consoleCodes: createConsoleCodes(redis),
     sessionRoom: createSessionRoom(redis, namespace),
     itemEvents: createItemEvents(redis),
+    auditLines: await openAuditLines({ config, log }, stack, signal),
     telemetry,
     recordings,
     blobs,

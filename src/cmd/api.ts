@@ -10,6 +10,7 @@ import { answerMalformed } from "../core/http/refuse-socket.ts";
 import { createLeaseStore } from "../core/leases/lease-store.ts";
 import { startProjectEnds } from "../core/sessions/end-sessions-of.ts";
 import { type AuditLog, createAuditLog } from "../platform/audit/audit-log.ts";
+import { createRecentLines } from "../platform/audit/recent-lines.ts";
 import { unavailable } from "../platform/base/errors.ts";
 import { createLineSink, type Logger } from "../platform/base/log.ts";
 import { connectKube } from "../platform/kube/client.ts";
@@ -92,13 +93,20 @@ const serve = async (
 /** Starts the audit stream, until `stack` is disposed of. */
 const startAudit = (
   { auditLog, replica }: Config,
-  { auditLines }: ServiceDeps["metrics"],
+  { metrics: { auditLines }, auditLines: store, log }: ServiceDeps,
   stack: AsyncDisposableStack,
 ): AuditLog => {
   const sink = createLineSink(auditLog, () => auditLines.inc({ reason: "lost" }));
   stack.defer(() => sink.close());
+  const recent = createRecentLines({
+    replica,
+    store,
+    onLeftOut: (reason, count) => auditLines.inc({ reason }, count),
+    onProblem: (err) => log.warn({ err }, "recent audit lines are not kept for readers"),
+  });
+  stack.defer(() => recent.close());
   const onSuppressed = (): void => auditLines.inc({ reason: "suppressed" });
-  const audit = createAuditLog({ replica, write: sink.write, onSuppressed });
+  const audit = createAuditLog({ replica, write: sink.write, keep: recent.add, onSuppressed });
   stack.defer(() => audit.close());
   return audit;
 };
@@ -123,7 +131,7 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   const projectEnds = startProjectEnds(services);
   stack.defer(() => projectEnds.stop());
   const answers = createIdempotentAnswers(redis);
-  const audit = startAudit(config, services.metrics, stack);
+  const audit = startAudit(config, services, stack);
   const { url, stop } = await serve({ services, answers, audit, health, registry, log });
   log.info({ listen: url }, "api is ready");
   const kept = stack.move();

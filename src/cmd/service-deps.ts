@@ -41,6 +41,7 @@ import type { ExportResults } from "../features/telemetry/export-state.ts";
 import type { TelemetryParts } from "../features/telemetry/telemetry-store.ts";
 import type { ItemEvents } from "../features/vaults/items/item-events.ts";
 import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
+import type { AuditLineStore } from "../platform/audit/audit-line-store.ts";
 import type { Logger } from "../platform/base/log.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import type { Kube } from "../platform/kube/client.ts";
@@ -95,6 +96,8 @@ export type ServiceDeps = {
   locks: Locks;
   sessionRoom: SessionRoom;
   itemEvents: ItemEvents;
+  /** Recent audit lines, for people. */
+  auditLines: AuditLineStore;
   /** What becomes of the objects of projects, for those that have readers here. */
   events: EventFeeds;
   /** What came of the requests to telemetry destinations. */

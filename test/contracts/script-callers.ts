@@ -10,6 +10,7 @@ import { createSessionRoom } from "../../src/core/reservations/session-room.ts";
 import { createRecordingStore } from "../../src/features/recordings/recording-store.ts";
 import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";
 import { createItemEvents } from "../../src/features/vaults/items/item-events.ts";
+import { createAuditLineStore } from "../../src/platform/audit/audit-line-store.ts";
 import { createCollectClaims } from "../../src/platform/redis/collect-claims.ts";
 import type { RedisConnection } from "../../src/platform/redis/connection.ts";
 import { createIdempotentAnswers } from "../../src/platform/redis/idempotent-answers.ts";
@@ -38,6 +39,7 @@ const storesOn = (redis: RedisConnection): Record<string, Record<string, unknown
     room: createSessionRoom(redis, "system"),
     claims: createCollectClaims(redis, "replica-1", "telemetry"),
     answers: createIdempotentAnswers(redis),
+    auditLines: createAuditLineStore(redis, "system"),
     itemEvents: {
       ...createItemEvents(redis),
       read: (item: string) => createItemEvents(redis).read(item, { limit: 10, waitMs: 0 }, AbortSignal.timeout(10_000)),

@@ -345,7 +345,7 @@ checksum/redis: {{ toJson (list .Values.redis.url .Values.redis.existingSecret .
 {{/* The bundled Redis' users file. One user, with the commands of docs/redis.md; the file holds only the password's SHA-256. */}}
 {{- define "browserpool.redisUsers" -}}
 user default off resetpass resetkeys resetchannels -@all
-user browserpool on #{{ . | sha256sum }} resetkeys ~bp:* resetchannels &bp:* -@all +@hash +@sortedset +@string +xadd +xrange +eval +evalsha +del +unlink +exists +expire +time +publish +spublish +subscribe +ssubscribe +sunsubscribe +ping +select +info +cluster|slots +cluster|info
+user browserpool on #{{ . | sha256sum }} resetkeys ~bp:* resetchannels &bp:* -@all +@hash +@sortedset +@string +xadd +xrange +xrevrange +eval +evalsha +del +unlink +exists +expire +time +publish +spublish +subscribe +ssubscribe +sunsubscribe +ping +select +info +cluster|slots +cluster|info
 {{- end -}}
 
 {{- define "browserpool.browserPriority" -}}

@@ -7,6 +7,7 @@ import {
   rotateApiKeyRoute,
   updateApiKeyRoute,
 } from "./api-keys.ts";
+import { listAuditLinesRoute } from "./audit.ts";
 import {
   acquireRoute,
   createPoolRoute,
@@ -76,4 +77,5 @@ export const organizationRoutes: readonly Route[] = [
   updateApiKeyRoute,
   deleteApiKeyRoute,
   rotateApiKeyRoute,
+  listAuditLinesRoute,
 ];

@@ -47,6 +47,10 @@ const sharedHeaders: Record<string, Json> = {
       "Fields of the body that this operation does not know, the first 20 with commas between them. Left out: none.",
     schema: { type: "string" },
   },
+  "X-Next-Cursor": {
+    description: "`cursor` of the next page; left out on the last one.",
+    schema: { type: "string" },
+  },
   "X-Next-Offset": {
     description: "`offset` of the next page; 0 on the last one.",
     schema: { type: "integer", minimum: 0 },
@@ -132,7 +136,8 @@ const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
 
 /** The route's own answers, 2xx before the errors, as OpenAPI readers expect. */
 const answersOf = (route: Route, schemas: SchemaSet): Json => {
-  const pageHeaders = route.query?.shape.offset ? ["X-Has-More", "X-Next-Offset"] : [];
+  const { offset, cursor } = route.query?.shape ?? {};
+  const pageHeaders = offset ? ["X-Has-More", "X-Next-Offset"] : cursor ? ["X-Has-More", "X-Next-Cursor"] : [];
   const bodyHeaders = route.method === "get" ? [] : ["X-Ignored-Fields"];
   const headers = [...pageHeaders, ...bodyHeaders, "X-Request-Id"].map((name) => [
     name,
@@ -163,12 +168,12 @@ const permissionText = ({ permission, furtherPermissions = [] }: Route): string 
 };
 
 const operationOf = (route: Route, schemas: SchemaSet, errors: Map<string, Json>): Json => {
-  const { operationId, tag, summary, permission } = route;
+  const { operationId, tag, summary, description, permission } = route;
   return {
     operationId,
     tags: [tag],
     summary,
-    description: permissionText(route),
+    description: [description, permissionText(route)].filter(Boolean).join(" "),
     // For a scheme other than OAuth 2, OpenAPI 3.1 lists the roles that a caller needs.
     security: [{ [securityScheme]: [permission] }],
     parameters: parametersOf(route, schemas),

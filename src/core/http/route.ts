@@ -95,6 +95,8 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope, Deps = unknown
   operationId: string;
   tag: string;
   summary: string;
+  /** What the documentation says besides, in whole sentences. */
+  description?: string;
   /** The required key: any key, within its project, or a key of the organization. */
   scope: Of;
   /** What the key must be allowed to do (AUTH-11). It is checked before the body is read. */

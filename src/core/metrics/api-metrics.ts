@@ -83,7 +83,7 @@ export const createApiMetrics = (registry: Registry, poolTotals: () => PoolCount
     }),
     auditLines: new Counter({
       name: "browserpool_audit_lines_missing_total",
-      help: "Audit lines that were not written: suppressed in a flood, or lost because nobody read the stream.",
+      help: "Audit lines that are missing: in the stream (suppressed, lost), or only among the recent ones (left_out, not_kept).",
       labelNames: ["reason"] as const,
       registers,
     }),

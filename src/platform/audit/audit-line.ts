@@ -49,3 +49,18 @@ export const SuppressedLine = z.strictObject({
   since: z.iso.datetime().describe("When the first of them was left out."),
 });
 export type SuppressedLine = z.infer<typeof SuppressedLine>;
+
+/** Stands for lines that readers of recent lines don't find, because there were too many or Redis was away (AUDIT-7). */
+export const LeftOutLine = z.strictObject({
+  stream,
+  time: z.iso.datetime().describe("When this was noted."),
+  replica,
+  project: z.string().nullable().describe("Id of the project of these lines; null: they have none."),
+  left_out: z.int().min(1).describe("Number of lines that are only on stdout or in the file."),
+  since: z.iso.datetime().describe("When the first of them was left out."),
+});
+export type LeftOutLine = z.infer<typeof LeftOutLine>;
+
+/** What readers of recent lines get. */
+export const RecentLine = z.union([AuditLine, SuppressedLine, LeftOutLine]);
+export type RecentLine = z.infer<typeof RecentLine>;

@@ -16,6 +16,8 @@ type AuditLogOptions = {
   replica: string;
   /** Takes one line without its end. */
   write(line: string): void;
+  /** Takes the same line for those who read recent ones; `json`: its text. */
+  keep?(line: AuditLine | SuppressedLine, json: string): void;
   /** Told of each line that was left out. */
   onSuppressed?(): void;
   /** ms since the epoch. */
@@ -43,6 +45,7 @@ type Budget = { lines: number; atMs: number; suppressed: number; sinceMs: number
 export const createAuditLog = ({
   replica,
   write,
+  keep = () => undefined,
   onSuppressed = () => undefined,
   now = Date.now,
   countEveryMs = 10_000,
@@ -56,6 +59,12 @@ export const createAuditLog = ({
     replica,
   });
 
+  const pass = (line: AuditLine | SuppressedLine): void => {
+    const json = JSON.stringify(line);
+    write(json);
+    keep(line, json);
+  };
+
   /** Writes what was left out, and forgets callers with a whole budget. */
   const count = (): void => {
     timer = undefined;
@@ -64,7 +73,7 @@ export const createAuditLog = ({
       budget.suppressed = 0;
       if (suppressed > 0) {
         const key_id = caller === noKey || caller === others ? null : caller;
-        write(JSON.stringify({ ...stamp(), key_id, suppressed, since: iso(sinceMs) } satisfies SuppressedLine));
+        pass({ ...stamp(), key_id, suppressed, since: iso(sinceMs) });
       }
       refill(budget);
       if (budget.lines >= burst) budgets.delete(caller);
@@ -104,7 +113,7 @@ export const createAuditLog = ({
 
   return {
     record(call) {
-      if (isWithinBudget(call)) write(JSON.stringify({ ...stamp(), ...call } satisfies AuditLine));
+      if (isWithinBudget(call)) pass({ ...stamp(), ...call });
     },
     close() {
       clearTimeout(timer);

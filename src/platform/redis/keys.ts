@@ -65,3 +65,12 @@ export const itemRefusalsKey = (itemUid: string): string => `bp:{${itemUid}}:ite
 
 /** Hash of what came of the requests to a telemetry destination. */
 export const exportResultsKey = (destinationUid: string): string => `bp:{${destinationUid}}:export_results`;
+
+/** The stream of a project's recent audit lines. */
+export const auditLinesKey = (projectId: string): string => `bp:{${projectId}}:audit`;
+
+/** The stream of recent audit lines without a project, in the organization with this system namespace. */
+export const organizationAuditLinesKey = (systemNamespace: string): string => `bp:{${systemNamespace}}:audit_lines`;
+
+/** Sorted set of the projects that have recent audit lines, by the time of the last ones, ms, within a minute. */
+export const auditProjectsKey = (systemNamespace: string): string => `bp:{${systemNamespace}}:audit_projects`;

@@ -134,7 +134,7 @@ test("the default of projects is changed, and taken away again", async () => {
 
 test("a key for the organization alone sees its pages; a key of a project sees none of them", async () => {
   const alone = await openAs(viewers, stack, { permissions: ["organization"], path: "/limits" });
-  expect(await navigationOf(alone.page)).toEqual(["API keys", "Projects", "Limits"]);
+  expect(await navigationOf(alone.page)).toEqual(["API keys", "Projects", "Limits", "Audit"]);
   await untilSaid(alone.page, "How many there are needs the permission pools:read.");
   await goTo(alone.page, `/projects/${stack.project}`);
   await untilSaid(alone.page, "Change the limits");

@@ -29,9 +29,13 @@ export const go = (address: string): void => {
   scrollTo(0, 0);
 };
 
-/** Puts a filter into the address; "" takes it out. It makes no step of the history. */
-export const setFilter = (name: string, value: string): void => {
+/**
+ * Puts a filter into the address; "" takes it out. It makes no step of the history. `drops`: another one, which goes:
+ * the place in what was found with the filters before.
+ */
+export const setFilter = (name: string, value: string, drops = ""): void => {
   const next = new URLSearchParams(query.value);
+  next.delete(drops);
   if (value === "") next.delete(name);
   else next.set(name, value);
   const text = next.toString();

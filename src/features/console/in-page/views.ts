@@ -67,6 +67,7 @@ export const views: readonly View[] = [
   { path: "/projects", title: "Projects", permission: "organization", load: () => import("./views/projects.tsx") },
   { path: "/projects/:id", title: "Project", permission: "organization", load: () => import("./views/project.tsx") },
   { path: "/limits", title: "Limits", permission: "organization", load: () => import("./views/limits.tsx") },
+  { path: "/audit", title: "Audit", permission: "organization", load: () => import("./views/audit.tsx") },
 ];
 
 /** Whether the key of this person may see the view. */
@@ -79,7 +80,7 @@ export const navigation: readonly { title: string; paths: readonly string[] }[] 
   { title: "Logins", paths: ["/vaults", "/logins", "/credentials"] },
   { title: "Sites", paths: ["/sites"] },
   { title: "Building blocks", paths: ["/profiles", "/proxies", "/extensions", "/telemetry"] },
-  { title: "Organization", paths: ["/api-keys", "/projects", "/limits"] },
+  { title: "Organization", paths: ["/api-keys", "/projects", "/limits", "/audit"] },
 ];
 
 /** The view of an address with the parts that stand for ids; undefined when there is none. */

@@ -1,14 +1,26 @@
+import { useEffect, useState } from "preact/hooks";
 import { query, setFilter } from "../router.ts";
 
-/** A field that filters a view; what is typed is in the address. */
-export const Search = ({ label, name = "query" }: { label: string; name?: string }) => (
+/** What is typed into a filter, once a person has paused: each text is a request. */
+export const useTyped = (name = "query"): string => {
+  const text = query.value.get(name) ?? "";
+  const [typed, setTyped] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return typed;
+};
+
+/** A field that filters a view; what is typed is in the address. `drops`: as `setFilter` takes it. */
+export const Search = ({ label, name = "query", drops }: { label: string; name?: string; drops?: string }) => (
   <input
     type="search"
     class="filter"
     aria-label={label}
     placeholder={label}
     value={query.value.get(name) ?? ""}
-    onInput={({ currentTarget }) => setFilter(name, currentTarget.value)}
+    onInput={({ currentTarget }) => setFilter(name, currentTarget.value, drops)}
   />
 );
 
@@ -17,9 +29,11 @@ export const Choice = ({
   label,
   name,
   options,
+  drops,
 }: {
   label: string;
   name: string;
+  drops?: string;
   options: readonly (readonly [value: string, text: string])[];
 }) => (
   <select
@@ -27,7 +41,7 @@ export const Choice = ({
     aria-label={label}
     value={query.value.get(name) ?? options[0]?.[0]}
     onChange={({ currentTarget }) =>
-      setFilter(name, currentTarget.value === options[0]?.[0] ? "" : currentTarget.value)
+      setFilter(name, currentTarget.value === options[0]?.[0] ? "" : currentTarget.value, drops)
     }
   >
     {options.map(([value, text]) => (

@@ -1,6 +1,6 @@
 /**
  * A table of any length: only the rows in sight are drawn. Arrow keys, Home and End go from row to row; the first cell
- * of a row is a link to its object. The row that has the focus stays drawn wherever the table is scrolled to.
+ * of a row is a link to its object, or a button that shows it. The row that has the focus stays drawn wherever the table is scrolled to.
  */
 import { Component, type ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
@@ -83,10 +83,10 @@ const indexAt = (element: EventTarget | null): number | undefined => {
   return row ? Number(row.dataset.index) : undefined;
 };
 
-/** A click beside the link of a row opens it, too, unless it selects text. */
+/** A click beside the link or button of a row opens it, too, unless it selects text. */
 const openRow = ({ target }: MouseEvent): void => {
   if (!(target instanceof Element) || target.closest("a, button") || getSelection()?.type === "Range") return;
-  target.closest("tr")?.querySelector("a")?.click();
+  target.closest("tr")?.querySelector<HTMLElement>("a, button")?.click();
 };
 
 const Spacer = ({ px, columns }: { px: number; columns: number }) =>

@@ -77,6 +77,9 @@ const KeyView = ({ apiKey: key, again }: { apiKey: ApiKey; again: () => void }) 
   return (
     <>
       <ObjectHead name={key.name}>
+        <a class="button" href={to(["audit"], { key: key.id })}>
+          What it did
+        </a>
         <FormButton word="Rename" form={rename(key, { path, again })} />
         <FormButton word="Change what it may do" form={narrow(key, { path, again })} />
         <FormButton word="Rotate" form={rotate(key, path, setMade)} />

@@ -138,6 +138,9 @@ const ProjectView = ({ project, again }: { project: Project; again: () => void }
             Look at it
           </a>
         )}
+        <a class="button" href={to(["audit"], { of: id })}>
+          Who did what
+        </a>
         <FormButton word="Rename" form={rename(project, { path, again })} />
         <AsCodeButton
           of={{

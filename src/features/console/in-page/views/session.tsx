@@ -14,7 +14,7 @@ import { State } from "../parts/state.tsx";
 import { plainText, Text } from "../parts/text.tsx";
 import { exactTime, now, Since, span, Time } from "../parts/time.tsx";
 import { query, setFilter, to } from "../router.ts";
-import { call, inPath } from "../service/api.ts";
+import { call, inPath, project } from "../service/api.ts";
 import { sessions } from "../service/live.ts";
 import { may } from "../service/session.ts";
 import { type Happening, type Lane, lanes, storyBegin, storyOf, usageOf } from "../service/story.ts";
@@ -58,6 +58,11 @@ const Actions = ({ session }: { session: Session }) => {
       {isActive && session.browser_live_view_read_only_url && (
         <a class="button" href={session.browser_live_view_read_only_url} target="_blank" rel="noopener">
           Watch
+        </a>
+      )}
+      {may("organization") && (
+        <a class="button" href={to(["audit"], { session: id, ...(project.value && { of: project.value }) })}>
+          Who did what
         </a>
       )}
       <AsCodeButton

@@ -2,10 +2,10 @@
  * The sessions of the project. While the table is scrolled or has the focus, new ones wait above it, and ended ones
  * stay where they are: nothing jumps under a person's hand.
  */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Session } from "../../../../core/model/sessions/session-wire.ts";
 import { Show } from "../parts/fetched.tsx";
-import { Choice, Search } from "../parts/search.tsx";
+import { Choice, Search, useTyped } from "../parts/search.tsx";
 import { sessionColumns, sessionName } from "../parts/session-columns.tsx";
 import { Table } from "../parts/table.tsx";
 import { Wall } from "../parts/wall.tsx";
@@ -129,12 +129,7 @@ const Active = ({ columns, isWall }: { columns: typeof sessionColumns; isWall: b
 };
 
 const Ended = ({ columns }: { columns: typeof sessionColumns }) => {
-  const text = query.value.get("query") ?? "";
-  const [typed, setTyped] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setTyped(text), 250);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const typed = useTyped();
   const fetched = useFetched(
     `ended ${typed}`,
     (signal) => readPage<Session>("/browsers", { status: "deleted", query: typed }, signal),

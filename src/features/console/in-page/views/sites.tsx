@@ -1,10 +1,10 @@
 /** What is known of sites: a URL looked up or tried out, all known sites, and what was analyzed of late. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { configurationName } from "../../../sites/configuration-name.ts";
 import type { AnalysisAnswer, LookupAnswer, RecommendationSummary, SiteAnswer } from "../../../sites/site-wire.ts";
 import { Show } from "../parts/fetched.tsx";
 import { Problem } from "../parts/notice.tsx";
-import { Choice, Search } from "../parts/search.tsx";
+import { Choice, Search, useTyped } from "../parts/search.tsx";
 import { EvidenceBar, percent, Recommendation } from "../parts/site-words.tsx";
 import { State } from "../parts/state.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -165,17 +165,6 @@ const analyzedColumns: readonly Column<RecommendationSummary>[] = [
     sortBy: ({ last_requested_at }) => last_requested_at,
   },
 ];
-
-/** What is typed, once a person has paused: each is a request. */
-const useTyped = (): string => {
-  const text = query.value.get("query") ?? "";
-  const [typed, setTyped] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setTyped(text), 250);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return typed;
-};
 
 type Page<T> = { items: T[]; next: number | undefined };
 
