@@ -16,7 +16,8 @@ export type BreakableLink = {
   close(): void;
 };
 
-export const startBreakableLink = async (targetPort: number): Promise<BreakableLink> => {
+/** `host`: of the server. */
+export const startBreakableLink = async (targetPort: number, host = "127.0.0.1"): Promise<BreakableLink> => {
   const sockets = new Set<Socket>();
   let isFrozen = false;
   const keep = (socket: Socket): Socket => {
@@ -26,7 +27,7 @@ export const startBreakableLink = async (targetPort: number): Promise<BreakableL
     return socket;
   };
   const server = createServer((client) => {
-    const target = keep(connect(targetPort, "127.0.0.1"));
+    const target = keep(connect(targetPort, host));
     keep(client);
     client.on("close", () => target.destroy());
     target.on("close", () => client.destroy());

@@ -1,5 +1,6 @@
 import { type Draw, drawn } from "../../support/draw.ts";
 import type { Phase } from "../lane.ts";
+import { console } from "./console.ts";
 import { doctor } from "./doctor.ts";
 import { drain } from "./drain.ts";
 import { endToEnd } from "./end-to-end.ts";
@@ -32,6 +33,7 @@ export const allPhases: readonly Phase[] = [
   endToEnd,
   vault,
   watch,
+  console,
   quotas,
   sites,
   localImage,
