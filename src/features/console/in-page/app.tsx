@@ -14,7 +14,7 @@ import { keepFocus } from "./service/keep-focus.ts";
 import { type Link, link, startLive } from "./service/live.ts";
 import { type SignedIn, session, signOut } from "./service/session.ts";
 import { SignIn } from "./views/sign-in.tsx";
-import { maySee, navigation, type View, viewAt, views } from "./views.ts";
+import { maySee, navigation, neededFor, type View, viewAt, views } from "./views.ts";
 
 const linkStates: Record<Link["state"], [tone: Tone, word: string]> = {
   off: ["quiet", "Not connected"],
@@ -121,6 +121,11 @@ const NoView = ({ title, text }: { title: string; text: string }) => (
   </>
 );
 
+/** What a person is told whose key may see no view at all. */
+const nothingToSee = `Your key may see no view. It needs one of the permissions ${[
+  ...new Set(views.map(({ permission }) => permission)),
+].join(", ")}.`;
+
 /** How often the code of a view is asked for, and the pause before the second time, ms; it doubles. */
 const loadTries = 5;
 const loadPauseMs = 500;
@@ -145,9 +150,10 @@ const Main = () => {
   useEffect(() => {
     if (view) loadView(view).then(() => redraw((round) => round + 1), setError);
   }, [view]);
+  if (path.value === "") return <NoView title="Nothing to see" text={nothingToSee} />;
   if (!found) return <NoView title="Nothing here" text="The console has no page at this address." />;
   if (!maySee(found.view))
-    return <NoView title={found.view.title} text={`Your key lacks the permission ${found.view.permission}.`} />;
+    return <NoView title={found.view.title} text={`Your key lacks the permission ${neededFor(found.view)}.`} />;
   const View = loaded.get(found.view.path);
   if (View) return <View key={path.value} id={found.id} more={found.more} />;
   if (error === undefined) return <p class="muted">Loading …</p>;

@@ -73,6 +73,10 @@ export const views: readonly View[] = [
 export const maySee = ({ permission, orPermission }: View): boolean =>
   may(permission) || (orPermission !== undefined && may(orPermission));
 
+/** The permission that shows the view, in words. */
+export const neededFor = ({ permission, orPermission }: View): string =>
+  orPermission === undefined ? permission : `${permission} or ${orPermission}`;
+
 /** What the navigation has, in groups. */
 export const navigation: readonly { title: string; paths: readonly string[] }[] = [
   { title: "Browsers", paths: ["/needs-you", "/pools", "/sessions"] },

@@ -194,10 +194,9 @@ const Recordings = ({ session, onPlayer }: { session: Session; onPlayer: (seek: 
   const id = session.session_id;
   const fetched = useFetched(
     `replays ${id}`,
-    (signal) => call<Replay[]>("GET", `/browsers/${inPath(id)}/replays`, { signal }),
-    {
-      everyMs: 10_000,
-    },
+    (signal) =>
+      call<Replay[]>("GET", `/browsers/${inPath(id)}/replays`, { query: { include_deleted: "true" }, signal }),
+    { everyMs: 10_000 },
   );
   const [chosen, setChosen] = useState<string>();
   const player = useRef<HTMLVideoElement>(null);
@@ -307,25 +306,34 @@ const Story = ({ session }: { session: Session }) => {
   );
 };
 
-const SessionView = ({ session }: { session: Session }) => (
-  <>
-    <div class="view-head">
-      <h1 tabIndex={-1}>
-        <Text of={sessionName(session)} />
-      </h1>
-      <Actions session={session} />
-    </div>
-    <p>
-      <SessionState of={session} />
-    </p>
-    <SessionFacts session={session} />
-    {may("browsers:use") ? (
-      <Story session={session} />
-    ) : (
-      <p class="muted">Its story needs the permission browsers:use.</p>
-    )}
-  </>
-);
+/** The permission that this key lacks for what the session does; undefined: none. */
+const lackedFor = ({ vaults = [] }: Session): string | undefined => {
+  if (!may("browsers:use")) return "browsers:use";
+  return vaults.length > 0 && !may("vaults:fill") ? "vaults:fill, as the session has a vault" : undefined;
+};
+
+const SessionView = ({ session }: { session: Session }) => {
+  const needed = lackedFor(session);
+  return (
+    <>
+      <div class="view-head">
+        <h1 tabIndex={-1}>
+          <Text of={sessionName(session)} />
+        </h1>
+        <Actions session={session} />
+      </div>
+      <p>
+        <SessionState of={session} />
+      </p>
+      <SessionFacts session={session} />
+      {needed === undefined ? (
+        <Story session={session} />
+      ) : (
+        <p class="muted">Its story needs the permission {needed}.</p>
+      )}
+    </>
+  );
+};
 
 /** The session with this id, active or ended. */
 export const View = ({ id }: { id: string }) => {
