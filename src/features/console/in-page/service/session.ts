@@ -14,6 +14,8 @@ export type SignedIn = {
   project: { id: string; name: string } | null;
   expires_at: string;
   version: string;
+  /** Parts of the service that do not answer it. */
+  away: string[];
 };
 
 /** `undefined`: not known yet. `reason`: why nobody is signed in; "" where that needs no words. */

@@ -12,6 +12,7 @@ import { Facts } from "../parts/object-page.tsx";
 import { PlainTable } from "../parts/plain-table.tsx";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
+import { Reading } from "../parts/reading.tsx";
 import { sessionColumns } from "../parts/session-columns.tsx";
 import { State } from "../parts/state.tsx";
 import { Table } from "../parts/table.tsx";
@@ -287,9 +288,7 @@ export const View = ({ id }: { id: string }) => {
           This project has no pool <Text of={id} />. It may have been deleted. <a href={to(["pools"])}>All pools</a>
         </p>
       ) : (
-        <p class="muted" role="status">
-          Reading …
-        </p>
+        <Reading />
       )}
     </>
   );

@@ -8,6 +8,7 @@ import { ask } from "../parts/dialog.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt, Problem } from "../parts/notice.tsx";
 import { Facts } from "../parts/object-page.tsx";
+import { Reading } from "../parts/reading.tsx";
 import { SessionState, sessionName } from "../parts/session-columns.tsx";
 import { State } from "../parts/state.tsx";
 import { plainText, Text } from "../parts/text.tsx";
@@ -300,7 +301,7 @@ const Story = ({ session }: { session: Session }) => {
           </div>
         )}
         <HappeningList story={shown} from={from} seek={seek.to} />
-        {!isWhole && session.deleted_at && <p class="muted">Reading …</p>}
+        {!isWhole && session.deleted_at && <Reading />}
       </section>
     </>
   );
@@ -344,11 +345,11 @@ export const View = ({ id }: { id: string }) => {
     (signal) => call<Session>("GET", `/browsers/${inPath(id)}`, { query: { include_deleted: "true" }, signal }),
     { version: String(isActive), everyMs: isActive ? 60_000 : 5000 },
   );
-  if (fetched.data === undefined && fetched.error !== undefined)
+  if (fetched.data === undefined)
     return (
       <>
         <h1 tabIndex={-1}>Session</h1>
-        <Problem error={fetched.error} />
+        <Show fetched={fetched}>{() => null}</Show>
         <a href={to(["sessions"])}>All sessions</a>
       </>
     );
