@@ -10,7 +10,7 @@ import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
 import { writeZip } from "../../support/zip-writer.ts";
 import { manifest } from "../extensions/zip/extension-files.ts";
-import { navigationOf, openAs, untilSaid } from "./console-actions.ts";
+import { follow, navigationOf, openAs, untilSaid } from "./console-actions.ts";
 import { textOf } from "./console-page.ts";
 import { createAnalysis, createSite } from "./known-site.ts";
 
@@ -247,16 +247,6 @@ const watchRequests = (page: Page) => {
   return { underWay, refused };
 };
 
-/** Goes to a view as a link of the console does. */
-const follow = (page: Page, address: string): Promise<unknown> =>
-  page.evaluate(`(() => {
-    const link = document.createElement("a");
-    link.href = ${JSON.stringify(`/console${address}?project=${stack.project}`)};
-    document.body.append(link);
-    link.click();
-    link.remove();
-  })()`);
-
 const offeredOn = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll("main :is(button:not(.sort), a.button, select, summary)")]
     .filter((each) => each.checkVisibility())
@@ -275,7 +265,7 @@ const lookAround = async (page: Page, held: Held): Promise<void> => {
   for (const row of table) {
     const name = nameOf(row);
     refused.clear();
-    await follow(page, addressOf(row));
+    await follow(page, `${addressOf(row)}?project=${stack.project}`);
     if (!isSeen(row, held)) {
       await eventually(`${name} says what is missing`, async () =>
         (await textOf(page)).includes(`Your key lacks the permission ${row.sees.join(" or ")}.`),

@@ -5,6 +5,7 @@
  *   nobody ──key or code──► signed in ──signOut, or the service says 401──► nobody, with a reason
  */
 import { effect, signal } from "@preact/signals";
+import { projectInAddress } from "../router.ts";
 import { ApiError, call, project, signedOut } from "./api.ts";
 
 export type SignedIn = {
@@ -29,7 +30,7 @@ export const may = (permission: string): boolean => {
 
 const begin = (known: SignedIn): void => {
   signedOut.value = undefined;
-  project.value = new URLSearchParams(location.search).get("project") ?? known.project?.id;
+  project.value = projectInAddress() ?? known.project?.id;
   session.value = known;
 };
 

@@ -20,6 +20,7 @@ import { plainText, Text } from "../parts/text.tsx";
 import { now, Since, Time } from "../parts/time.tsx";
 import { go, to } from "../router.ts";
 import { call, inPath } from "../service/api.ts";
+import { codeText } from "../service/code-text.ts";
 import { link, pools, sessions } from "../service/live.ts";
 import { poolManifest } from "../service/manifests.ts";
 import { historyVersion, looksAt } from "../service/pool-history.ts";
@@ -268,7 +269,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
       <Events pool={pool} />
       <section>
         <h2>Settings</h2>
-        <CodeBlock label="Settings" text={JSON.stringify(pool.browser_pool_config, null, 2)} />
+        <CodeBlock label="Settings" text={codeText(JSON.stringify(pool.browser_pool_config, null, 2))} />
       </section>
     </>
   );
