@@ -8,7 +8,7 @@ import { CodeBlock } from "../parts/code-block.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt } from "../parts/notice.tsx";
-import { Facts } from "../parts/object-page.tsx";
+import { Facts, ObjectHead } from "../parts/object-page.tsx";
 import { PlainTable } from "../parts/plain-table.tsx";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
@@ -54,7 +54,7 @@ const Actions = ({ pool }: { pool: Pool }) => {
       go(to(["pools"]));
   };
   return (
-    <div class="row">
+    <ObjectHead name={poolName(pool)}>
       {may("pools:write") && (
         <>
           <button type="button" onClick={() => setChanging(true)}>
@@ -82,7 +82,7 @@ const Actions = ({ pool }: { pool: Pool }) => {
         </button>
       )}
       {isChanging && <PoolForm pool={pool} onClose={() => setChanging(false)} />}
-    </div>
+    </ObjectHead>
   );
 };
 
@@ -236,12 +236,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
   const held = [...sessions.byId.values()].filter((session) => session.pool?.id === pool.id);
   return (
     <>
-      <div class="view-head">
-        <h1 tabIndex={-1}>
-          <Text of={poolName(pool)} />
-        </h1>
-        <Actions pool={pool} />
-      </div>
+      <Actions pool={pool} />
       <Why pool={pool} />
       <PoolBar pool={pool} />
       <History pool={pool} />

@@ -7,7 +7,7 @@ import { Chart } from "../parts/chart.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt, Problem } from "../parts/notice.tsx";
-import { Facts } from "../parts/object-page.tsx";
+import { Facts, ObjectHead } from "../parts/object-page.tsx";
 import { Reading } from "../parts/reading.tsx";
 import { SessionState, sessionName } from "../parts/session-columns.tsx";
 import { State } from "../parts/state.tsx";
@@ -31,7 +31,7 @@ const Actions = ({ session }: { session: Session }) => {
   };
   const isActive = session.deleted_at === undefined;
   return (
-    <div class="row">
+    <ObjectHead name={sessionName(session)}>
       {isActive && session.browser_live_view_url && (
         <a class="button" href={session.browser_live_view_url} target="_blank" rel="noopener">
           Take over
@@ -54,7 +54,7 @@ const Actions = ({ session }: { session: Session }) => {
           End
         </button>
       )}
-    </div>
+    </ObjectHead>
   );
 };
 
@@ -317,12 +317,7 @@ const SessionView = ({ session }: { session: Session }) => {
   const needed = lackedFor(session);
   return (
     <>
-      <div class="view-head">
-        <h1 tabIndex={-1}>
-          <Text of={sessionName(session)} />
-        </h1>
-        <Actions session={session} />
-      </div>
+      <Actions session={session} />
       <p>
         <SessionState of={session} />
       </p>
