@@ -102,6 +102,10 @@ export const expectWell = async (page: Page, what: string): Promise<void> => {
   await page.setViewport({ width: 1280, height: 800 });
 };
 
+/** What a GET of the API answers with. */
+export const readJson = async <T>({ call }: Pick<LocalProject, "call">, path: string): Promise<T> =>
+  (await call("GET", path)).json() as Promise<T>;
+
 /** Opens the console with a new key of the test's project that may do this, or of the organization. */
 export const openAs = async (
   viewers: ViewBrowser,
