@@ -71,6 +71,9 @@ const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDep
   }
 };
 
+/** What answers have that say nothing else of it: they are for one caller, who may have them in a web browser. */
+const usualHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
+
 /**
  * Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due.
  */
@@ -82,7 +85,7 @@ const observe =
     setFacts(response, facts);
     const startMs = performance.now();
     setArrival(response, startMs);
-    response.set("X-Request-Id", requestId);
+    response.set({ "X-Request-Id": requestId, ...usualHeaders });
     setLog(response, log.child({ request_id: requestId }));
     response.on("close", () => {
       const seconds = (performance.now() - startMs) / 1000;

@@ -5,7 +5,7 @@
  *   GET  /console/…               ──► one page for every address below, which chooses the view by it
  *   GET  /console/files/{file}    ──► its scripts and its style, which need no session
  *   POST /console/session         API key or code ──► cookie (core/http/console-session.ts)
- *   GET  /console/session         ──► who is signed in, and what the key may do
+ *   GET  /console/session         ──► who is signed in, what the key may do, and what of the service does not answer
  *   DELETE /console/session       ──► no cookie any more
  *   POST /console/codes           API key ──► a code that opens the console once, in the part of a URL behind `#`
  */
@@ -105,8 +105,13 @@ const signedIn = async (request: Request, response: Response, services: Services
   return principal;
 };
 
-/** What the console's pages are told of the person who is signed in. */
-const sessionAnswer = (principal: Principal, untilMs: number, services: Services): object => {
+type Session = { principal: Principal; untilMs: number };
+
+/** What the console's pages are told of the person who is signed in, and of the parts of the service that are away. */
+const sessionAnswer = async (
+  { principal, untilMs }: Session,
+  { services, health }: Pick<AppDeps<Services>, "services" | "health">,
+): Promise<object> => {
   const { apiKeys, projects, config } = services;
   const record = apiKeys.find(principal.keyId);
   const key = record && viewApiKey(record, { apiKeys, projects });
@@ -118,6 +123,7 @@ const sessionAnswer = (principal: Principal, untilMs: number, services: Services
     project: own ? { id: own.id, name: own.name } : null,
     expires_at: new Date(untilMs).toISOString(),
     version: packageJson.version,
+    away: Object.entries(await health.parts()).flatMap(([part, isUp]) => (isUp ? [] : [part])),
   };
 };
 
@@ -127,7 +133,8 @@ const note = (response: Response, principal: Principal, { callerLimits }: Servic
   whenClosed(response, callerLimits.enter("key", principal.keyId));
 };
 
-const mountSession = (app: Express, services: Services): void => {
+const mountSession = (app: Express, deps: AppDeps<Services>): void => {
+  const { services } = deps;
   const path = "/console/session";
   const { config } = services;
   /** `verb`: what audit lines call it; undefined: it has none. */
@@ -155,7 +162,7 @@ const mountSession = (app: Express, services: Services): void => {
       const untilMs = Date.now() + consoleSessionMs;
       const text = sealConsoleSession(principal, untilMs, services);
       response.cookie(consoleCookie(config), text, { ...consoleCookieAttributes(config), maxAge: consoleSessionMs });
-      response.json(sessionAnswer(principal, untilMs, services));
+      response.json(await sessionAnswer({ principal, untilMs }, deps));
     }),
   );
   app.get(
@@ -164,7 +171,7 @@ const mountSession = (app: Express, services: Services): void => {
       const session = consoleSession(request.headers, services);
       if (!session) throw new AppError("unauthorized", "nobody is signed in");
       note(response, session.principal, services);
-      response.json(sessionAnswer(session.principal, session.untilMs, services));
+      response.json(await sessionAnswer(session, deps));
     }),
   );
   app.delete(
@@ -234,9 +241,10 @@ const mountRoot = (app: Express, { config }: Services): void => {
 };
 
 /** Adds the console to `app`, where it is served. */
-export const mountConsole = (app: Express, { services }: AppDeps<Services>): void => {
+export const mountConsole = (app: Express, deps: AppDeps<Services>): void => {
+  const { services } = deps;
   mountRoot(app, services);
-  mountSession(app, services);
+  mountSession(app, deps);
   mountCodes(app, services);
   mountFiles(app, services);
   mountPage(app, services);

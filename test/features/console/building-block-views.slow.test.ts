@@ -17,6 +17,7 @@ import {
   navigationOf,
   openAs,
   press,
+  readJson,
   tick,
   untilSaid,
 } from "./console-actions.ts";
@@ -36,8 +37,6 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-const json = async <T>(path: string): Promise<T> => (await stack.call("GET", path)).json() as Promise<T>;
-
 const hostile = `<img src=x onerror=alert(1)> \u202egnp ${"x".repeat(200)}`;
 
 test("profiles are made, renamed and deleted", async () => {
@@ -51,14 +50,14 @@ test("profiles are made, renamed and deleted", async () => {
   await fill(page, "Name", "alice");
   await press(page, "Rename");
   await untilSaid(page, "The profile has its new name.");
-  expect(await json("/profiles")).toMatchObject([{ name: "alice" }]);
+  expect(await readJson(stack, "/profiles")).toMatchObject([{ name: "alice" }]);
   await press(page, "Download");
   await untilSaid(page, "nothing is saved in the profile alice yet");
   await goTo(page, "/profiles/alice");
   await press(page, "Delete");
   await press(page, "Delete the profile");
   await untilSaid(page, "alice is deleted.");
-  expect(await json("/profiles")).toEqual([]);
+  expect(await readJson(stack, "/profiles")).toEqual([]);
 });
 
 test("proxies are made with a password that the page forgets, checked, renamed and deleted", async () => {
@@ -79,7 +78,7 @@ test("proxies are made with a password that the page forgets, checked, renamed a
   await untilSaid(page, "Not checked");
   expect(await allOf(page)).not.toContain("not-for-the-page");
   await expectWell(page, "a proxy with a hostile name");
-  const [proxy] = await json<{ id: string }[]>("/proxies");
+  const [proxy] = await readJson<{ id: string }[]>(stack, "/proxies");
   expect(proxy).toMatchObject({
     ...{ name: hostile, type: "custom", protocol: "http", bypass_hosts: ["*.example.com"] },
     config: { host: "127.0.0.1", port: 9, username: "bob", has_password: true },
@@ -87,7 +86,7 @@ test("proxies are made with a password that the page forgets, checked, renamed a
   await press(page, "Check now");
   await press(page, "Check");
   await untilSaid(page, "Does not answer");
-  expect(await json(`/proxies/${proxy?.id}`)).toMatchObject({ status: "unavailable" });
+  expect(await readJson(stack, `/proxies/${proxy?.id}`)).toMatchObject({ status: "unavailable" });
   await goTo(page, "/needs-you");
   await untilSaid(page, "Proxy: does not answer");
   await expectWell(page, "what needs a person");
@@ -102,7 +101,7 @@ test("proxies are made with a password that the page forgets, checked, renamed a
   await press(page, "Delete");
   await press(page, "Delete the proxy");
   await untilSaid(page, "There is no proxy yet.");
-  expect(await json("/proxies")).toEqual([]);
+  expect(await readJson(stack, "/proxies")).toEqual([]);
 });
 
 test("extensions are uploaded and deleted, and a file that is none is refused in words", async () => {
@@ -121,13 +120,13 @@ test("extensions are uploaded and deleted, and a file that is none is refused in
   await input.uploadFile(files[1]);
   await press(page, "Upload");
   await untilSaid(page, "SHA-256 of the file");
-  expect(await json("/extensions")).toMatchObject([{ name: "helper" }]);
+  expect(await readJson(stack, "/extensions")).toMatchObject([{ name: "helper" }]);
   expect(await buttonsOf(page)).toContain("Download");
   await expectWell(page, "an extension");
   await press(page, "Delete");
   await press(page, "Delete the extension");
   await untilSaid(page, "helper is deleted.");
-  expect(await json("/extensions")).toEqual([]);
+  expect(await readJson(stack, "/extensions")).toEqual([]);
   for (const file of files) await rm(file);
 });
 
@@ -145,7 +144,7 @@ test("destinations of telemetry are made, changed and deleted, and show no heade
   await untilSaid(page, "Nothing sent yet");
   expect(await allOf(page)).not.toContain("not-for-the-page");
   await expectWell(page, "a destination");
-  expect(await json("/telemetry/destinations/otel")).toMatchObject({
+  expect(await readJson(stack, "/telemetry/destinations/otel")).toMatchObject({
     headers: { "X-Key": "" },
     description: "<b>all</b>",
   });
@@ -155,13 +154,13 @@ test("destinations of telemetry are made, changed and deleted, and show no heade
   await tick(page, "X-Key");
   await press(page, "Save the change");
   await untilSaid(page, "The destination is changed.");
-  const changed = await json("/telemetry/destinations/otel");
+  const changed = await readJson(stack, "/telemetry/destinations/otel");
   expect(changed).toMatchObject({ headers: {}, compression: "none", endpoint: "https://otel.example" });
   expect(changed).not.toHaveProperty("description");
   await press(page, "Delete");
   await press(page, "Delete the destination");
   await untilSaid(page, "otel is deleted.");
-  expect(await json("/telemetry/destinations")).toEqual([]);
+  expect(await readJson(stack, "/telemetry/destinations")).toEqual([]);
   expect(faults).toEqual([]);
 });
 

@@ -14,6 +14,17 @@ export const goTo = async (page: Page, path: string): Promise<void> => {
   await page.waitForSelector("main h1");
 };
 
+/** Goes to a view as a link of the console does, without loading the page again. */
+export const follow = async (page: Page, address: string): Promise<void> => {
+  await page.evaluate(`(() => {
+    const link = document.createElement("a");
+    link.href = ${JSON.stringify(`/console${address}`)};
+    document.body.append(link);
+    link.click();
+    link.remove();
+  })()`);
+};
+
 /** The element in front (in an open dialog, else on the page) that is one of these and has this name; null: none yet. */
 const inFront = async (page: Page, tags: string, name: string): Promise<ElementHandle | null> => {
   const found = await page.evaluateHandle(`(() => {
@@ -90,6 +101,10 @@ export const expectWell = async (page: Page, what: string): Promise<void> => {
   expect(await page.evaluate(widest), `${what}: beside a page of 320 px`).toBeLessThanOrEqual(0);
   await page.setViewport({ width: 1280, height: 800 });
 };
+
+/** What a GET of the API answers with. */
+export const readJson = async <T>({ call }: Pick<LocalProject, "call">, path: string): Promise<T> =>
+  (await call("GET", path)).json() as Promise<T>;
 
 /** Opens the console with a new key of the test's project that may do this, or of the organization. */
 export const openAs = async (

@@ -4,7 +4,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
-import { allOf, expectWell, fill, goTo, navigationOf, openAs, press, tick, untilSaid } from "./console-actions.ts";
+import {
+  allOf,
+  expectWell,
+  fill,
+  goTo,
+  navigationOf,
+  openAs,
+  press,
+  readJson,
+  tick,
+  untilSaid,
+} from "./console-actions.ts";
 import { openConsole } from "./console-page.ts";
 
 let stack: LocalProject;
@@ -23,9 +34,7 @@ afterAll(async () => {
 
 type Key = { id: string; name: string; permissions: string[]; expires_at: string | null };
 
-const json = async <T>(path: string): Promise<T> => (await stack.call("GET", path)).json() as Promise<T>;
-
-const keysNamed = (name: string): Promise<Key[]> => json(`/org/api_keys?name=${encodeURIComponent(name)}`);
+const keysNamed = (name: string): Promise<Key[]> => readJson(stack, `/org/api_keys?name=${encodeURIComponent(name)}`);
 
 const hostile = `<script>alert(1)</script> \u202egnp ${"x".repeat(200)}`;
 
@@ -36,12 +45,12 @@ test("a project is made, limited, renamed, archived, made active again and delet
   await untilSaid(page, "No limit of its own");
   await expectWell(page, "a project with a hostile name");
   const id = decodeURIComponent(new URL(page.url()).pathname.split("/").at(-1) ?? "");
-  expect(await json(`/org/projects/${id}`)).toMatchObject({ name: hostile, status: "active" });
+  expect(await readJson(stack, `/org/projects/${id}`)).toMatchObject({ name: hostile, status: "active" });
   await press(page, "Change the limits");
   await fill(page, "Browsers at once", "3");
   await press(page, "Save the limits");
   await untilSaid(page, "At most 3 browsers at once");
-  expect(await json(`/org/projects/${id}/limits`)).toMatchObject({ max_concurrent_sessions: 3 });
+  expect(await readJson(stack, `/org/projects/${id}/limits`)).toMatchObject({ max_concurrent_sessions: 3 });
   await goTo(page, "/limits");
   await untilSaid(page, "of 3");
   await expectWell(page, "limits");
@@ -53,7 +62,7 @@ test("a project is made, limited, renamed, archived, made active again and delet
   await press(page, "Archive");
   await press(page, "Archive the project");
   await untilSaid(page, "moved is archived.");
-  expect(await json(`/org/projects/${id}`)).toMatchObject({ name: "moved", status: "archived" });
+  expect(await readJson(stack, `/org/projects/${id}`)).toMatchObject({ name: "moved", status: "archived" });
   await press(page, "Make it active again");
   await untilSaid(page, "moved is active again.");
   await press(page, "Delete");
@@ -95,7 +104,7 @@ test("a key is shown once, narrowed, rotated and deleted", async () => {
   await tick(page, "browsers:use acquire, start, change, release and end browsers, and see the URLs of sessions");
   await press(page, "Save the permissions");
   await untilSaid(page, "The key has its new permissions.");
-  expect(await json(`/org/api_keys/${made?.id}`)).toMatchObject({ permissions: ["pools:read"] });
+  expect(await readJson(stack, `/org/api_keys/${made?.id}`)).toMatchObject({ permissions: ["pools:read"] });
   await press(page, "Rename");
   await fill(page, "Name", "narrow one");
   await press(page, "Rename");
@@ -121,12 +130,12 @@ test("the default of projects is changed, and taken away again", async () => {
   await fill(page, "Browsers at once in each project", "7");
   await press(page, "Save the default");
   await untilSaid(page, "The default is changed.");
-  expect(await json("/org/limits")).toMatchObject({ default_project_max_concurrent_sessions: 7 });
+  expect(await readJson(stack, "/org/limits")).toMatchObject({ default_project_max_concurrent_sessions: 7 });
   await press(page, "Change the default of projects");
   await fill(page, "Browsers at once in each project", "");
   await press(page, "Save the default");
   await eventually("there is none", async () => {
-    const limits = await json<{ default_project_max_concurrent_sessions: number | null }>("/org/limits");
+    const limits = await readJson<{ default_project_max_concurrent_sessions: number | null }>(stack, "/org/limits");
     return limits.default_project_max_concurrent_sessions === null;
   });
   expect(faults).toEqual([]);

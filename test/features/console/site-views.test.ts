@@ -1,12 +1,11 @@
 /** Sites in the console, over the real service; what is known comes as objects. */
 import type { Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { analysisName, siteAnalysisKind } from "../../../src/features/sites/analyses/site-analysis.ts";
-import { siteConfigKind } from "../../../src/features/sites/configs/site-config.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
 import { buttonsOf, expectWell, fill, goTo, navigationOf, openAs, press, untilSaid } from "./console-actions.ts";
+import { createAnalysis, createSite } from "./known-site.ts";
 
 const host = "www.console-shop.example";
 const normalized = `https://${host}/${"long-".repeat(40)}`;
@@ -16,34 +15,6 @@ let stack: LocalProject;
 let viewers: ViewBrowser;
 let page: Page;
 let faults: string[];
-
-const createSite = async (): Promise<void> => {
-  const evidence = { inconclusive: 1, runCount: 4, lastObservedAt: "2026-01-02T03:04:05Z" };
-  const configurations = [
-    { browser: { stealth: true, headless: false }, evidence: { ...evidence, accessed: 19, blocked: 1 } },
-    { browser: { stealth: false, headless: true }, evidence: { ...evidence, accessed: 0, blocked: 12 } },
-  ];
-  const spec = { scope: "host", target: host, guidance: advice, configurations };
-  await stack.kube.create(siteConfigKind, { metadata: { name: "console-shop" }, spec } as never);
-};
-
-const createAnalysis = async (): Promise<void> => {
-  const at = new Date().toISOString();
-  const spec = { target: { normalized, host, domain: "console-shop.example" }, run: 1, requestedAt: at };
-  const created = await stack.kube.create(siteAnalysisKind, { metadata: { name: analysisName(normalized) }, spec });
-  const browser = { stealth: false, headless: true, gpu: false, viewport: { width: 1920, height: 1080 } };
-  const trial = {
-    browser,
-    verdict: "blocked",
-    reason: "challenge_page",
-    httpStatus: 403,
-    startedAt: at,
-    durationMs: 2100,
-  };
-  const status = { phase: "Succeeded", run: 1, startedAt: at, endedAt: at, outcome: "no_working_configuration" };
-  const whole = { ...created, status: { ...status, trials: [trial], conditions: [] } };
-  await stack.kube.replace(siteAnalysisKind, whole as never, { subresource: "status" });
-};
 
 beforeAll(async () => {
   stack = await startProject();
@@ -68,8 +39,8 @@ test("where nothing is known, the page says how it comes to be known", async () 
 });
 
 test("a site shows what is recommended and why, and the evidence of each configuration", async () => {
-  await createSite();
-  await createAnalysis();
+  await createSite(stack.kube, host, advice);
+  await createAnalysis(stack.kube, host, normalized);
   await eventually("it is known", async () => {
     const answer = await stack.call("GET", `/config-registry/sites?query=${host}`);
     return ((await answer.json()) as unknown[]).length > 0;

@@ -14,6 +14,7 @@ import {
   navigationOf,
   openAs,
   press,
+  readJson,
   tick,
   untilSaid,
 } from "./console-actions.ts";
@@ -35,8 +36,6 @@ afterAll(async () => {
 
 const secret = "correct-horse-battery";
 const seed = "JBSWY3DPEHPK3PXP";
-
-const json = async <T>(path: string): Promise<T> => (await stack.call("GET", path)).json() as Promise<T>;
 
 test("a person stores a credential, and the page keeps nothing of what is secret, also when it is refused", async () => {
   await untilSaid(page, "There is no credential yet.");
@@ -107,7 +106,7 @@ test("a person makes a login and a vault, puts the login in, and takes all of it
   await fill(page, "Credential", "shop-2");
   await press(page, "Make the login");
   await untilSaid(page, "Ready");
-  const [login] = await json<{ id: string; credential: object }[]>("/auth/connections");
+  const [login] = await readJson<{ id: string; credential: object }[]>(stack, "/auth/connections");
   expect(login?.credential).toEqual({ name: "shop-2" });
 
   await goTo(page, "/vaults");
@@ -121,7 +120,9 @@ test("a person makes a login and a vault, puts the login in, and takes all of it
   await press(page, "Put it in");
   await untilSaid(page, "<b>The \\u{202e}shop</b>");
   await expectWell(page, "a vault");
-  expect(await json("/vaults/team/items")).toMatchObject([{ key: "shop", spec: { connection_id: login?.id } }]);
+  expect(await readJson(stack, "/vaults/team/items")).toMatchObject([
+    { key: "shop", spec: { connection_id: login?.id } },
+  ]);
 
   await page.locator("main td a").click();
   await untilSaid(page, "Put in");
@@ -136,7 +137,7 @@ test("a person makes a login and a vault, puts the login in, and takes all of it
   await press(page, "Delete");
   await press(page, "Delete the vault");
   await untilSaid(page, "team is deleted.");
-  expect(await json("/vaults")).toEqual([]);
+  expect(await readJson(stack, "/vaults")).toEqual([]);
 });
 
 test("a login that a person hands in by the link is ready", async () => {
@@ -160,7 +161,7 @@ test("a login that a person hands in by the link is ready", async () => {
   await tick(page, "Keep what a person types as the credential");
   await press(page, "Save the change");
   await untilSaid(page, "is not kept");
-  expect(await json(`/auth/connections/${id}`)).toMatchObject({ save_credentials: false });
+  expect(await readJson(stack, `/auth/connections/${id}`)).toMatchObject({ save_credentials: false });
   await press(page, "Delete");
   await press(page, "Delete the login");
   await untilSaid(page, "is deleted.");

@@ -5,16 +5,18 @@ import { Questions } from "./parts/dialog.tsx";
 import { Messages, Problem } from "./parts/notice.tsx";
 import { openPalette, Palette } from "./parts/palette.tsx";
 import { chooseProject, ProjectChoice } from "./parts/project-choice.tsx";
+import { Reading } from "./parts/reading.tsx";
 import { State, type Tone } from "./parts/state.tsx";
 import { plainText, Text } from "./parts/text.tsx";
 import { ThemeChoice } from "./parts/theme.tsx";
 import { Time } from "./parts/time.tsx";
 import { go, path, to } from "./router.ts";
+import { away, startAway } from "./service/away.ts";
 import { keepFocus } from "./service/keep-focus.ts";
 import { type Link, link, startLive } from "./service/live.ts";
 import { type SignedIn, session, signOut } from "./service/session.ts";
 import { SignIn } from "./views/sign-in.tsx";
-import { maySee, navigation, type View, viewAt, views } from "./views.ts";
+import { maySee, navigation, neededFor, type View, viewAt, views } from "./views.ts";
 
 const linkStates: Record<Link["state"], [tone: Tone, word: string]> = {
   off: ["quiet", "Not connected"],
@@ -48,6 +50,24 @@ const LostBanner = () => {
     <p class="stale" role="status">
       The connection to the service is lost, and is tried again. What you see is as it was <Time at={since} />. Reason:{" "}
       <bdi>{plainText(why)}</bdi>
+    </p>
+  );
+};
+
+const awayWords: Record<string, string> = {
+  redis: "Redis does not answer the service: nobody gets a browser, and sessions can't be read or changed.",
+  kubernetes:
+    "The Kubernetes API does not answer the service: pools, logins, keys and other settings can't be read or changed. Sessions go on.",
+};
+
+/** Says over the view which part of the service is away, while the service itself answers. */
+const AwayBanner = () => {
+  const { parts, since } = away.value;
+  if (parts.length === 0) return null;
+  return (
+    <p class="stale" role="status">
+      {parts.map((part) => awayWords[part] ?? `A part of the service is away: ${part}.`).join(" ")} What you see of it
+      is as it was <Time at={since} />; it is looked for again and again.
     </p>
   );
 };
@@ -121,6 +141,11 @@ const NoView = ({ title, text }: { title: string; text: string }) => (
   </>
 );
 
+/** What a person is told whose key may see no view at all. */
+const nothingToSee = `Your key may see no view. It needs one of the permissions ${[
+  ...new Set(views.map(({ permission }) => permission)),
+].join(", ")}.`;
+
 /** How often the code of a view is asked for, and the pause before the second time, ms; it doubles. */
 const loadTries = 5;
 const loadPauseMs = 500;
@@ -136,6 +161,15 @@ const loadView = async ({ path: at, load }: View): Promise<void> => {
     }
 };
 
+const NotLoaded = () => (
+  <>
+    <Problem error={new Error("A part of the console was not loaded; the service may have been updated.")} />
+    <button type="button" onClick={() => location.reload()}>
+      Load the page again
+    </button>
+  </>
+);
+
 /** The view of the address. */
 const Main = () => {
   const found = viewAt(path.value);
@@ -145,18 +179,16 @@ const Main = () => {
   useEffect(() => {
     if (view) loadView(view).then(() => redraw((round) => round + 1), setError);
   }, [view]);
+  if (path.value === "") return <NoView title="Nothing to see" text={nothingToSee} />;
   if (!found) return <NoView title="Nothing here" text="The console has no page at this address." />;
   if (!maySee(found.view))
-    return <NoView title={found.view.title} text={`Your key lacks the permission ${found.view.permission}.`} />;
+    return <NoView title={found.view.title} text={`Your key lacks the permission ${neededFor(found.view)}.`} />;
   const View = loaded.get(found.view.path);
   if (View) return <View key={path.value} id={found.id} more={found.more} />;
-  if (error === undefined) return <p class="muted">Loading …</p>;
   return (
     <>
-      <Problem error={new Error("A part of the console was not loaded; the service may have been updated.")} />
-      <button type="button" onClick={() => location.reload()}>
-        Load the page again
-      </button>
+      <h1 tabIndex={-1}>{found.view.title}</h1>
+      {error === undefined ? <Reading /> : <NotLoaded />}
     </>
   );
 };
@@ -188,6 +220,7 @@ const useHeading = (): void => {
 
 const Console = ({ signedIn }: { signedIn: SignedIn }) => {
   useEffect(startLive, []);
+  useEffect(startAway, []);
   useEffect(keepFocus, []);
   useHeading();
   if (path.value === "") {
@@ -206,6 +239,7 @@ const Console = ({ signedIn }: { signedIn: SignedIn }) => {
       </div>
       <main id="main">
         <LostBanner />
+        <AwayBanner />
         <Main />
       </main>
       <Palette />

@@ -15,9 +15,15 @@ const read = (): void =>
     query.value = new URLSearchParams(location.search);
   });
 
+/** The id of the project that the address names; undefined: none, or what is no id. */
+export const projectInAddress = (): string | undefined => {
+  const text = query.value.get("project") ?? "";
+  return /^[a-z0-9-]{1,63}$/.test(text) ? text : undefined;
+};
+
 /** The address of a view, for links: `["pools", id]` with what else is in the query; the project stays in it. */
 export const to = (parts: readonly string[], wanted: Readonly<Record<string, string>> = {}): string => {
-  const chosen = query.value.get("project");
+  const chosen = projectInAddress();
   const text = new URLSearchParams({ ...(chosen && { project: chosen }), ...wanted }).toString();
   return [root, ...parts.map(encodeURIComponent)].join("/") + (text && `?${text}`);
 };

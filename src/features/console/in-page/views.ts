@@ -74,6 +74,10 @@ export const views: readonly View[] = [
 export const maySee = ({ permission, orPermission }: View): boolean =>
   may(permission) || (orPermission !== undefined && may(orPermission));
 
+/** The permission that shows the view, in words. */
+export const neededFor = ({ permission, orPermission }: View): string =>
+  orPermission === undefined ? permission : `${permission} or ${orPermission}`;
+
 /** What the navigation has, in groups. */
 export const navigation: readonly { title: string; paths: readonly string[] }[] = [
   { title: "Browsers", paths: ["/needs-you", "/pools", "/sessions"] },
@@ -83,6 +87,15 @@ export const navigation: readonly { title: string; paths: readonly string[] }[] 
   { title: "Organization", paths: ["/api-keys", "/projects", "/limits", "/audit"] },
 ];
 
+/** The text of a part of an address; undefined where it is no text. */
+const decoded = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+};
+
 /** The view of an address with the parts that stand for ids; undefined when there is none. */
 export const viewAt = (path: string): { view: View; id: string; more: string } | undefined => {
   const parts = path.split("/");
@@ -90,7 +103,9 @@ export const viewAt = (path: string): { view: View; id: string; more: string } |
     const wanted = view.path.split("/");
     if (wanted.length !== parts.length) continue;
     if (!wanted.every((part, index) => part.startsWith(":") || part === parts[index])) continue;
-    const [id = "", more = ""] = parts.filter((_, index) => wanted[index]?.startsWith(":")).map(decodeURIComponent);
+    const ids = parts.filter((_, index) => wanted[index]?.startsWith(":")).map(decoded);
+    if (ids.includes(undefined)) return undefined;
+    const [id = "", more = ""] = ids;
     return { view, id, more };
   }
   return undefined;

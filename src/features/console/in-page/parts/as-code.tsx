@@ -1,5 +1,6 @@
 /** An object as YAML, as curl, and as SDK: what a program would send for it. */
 import { useEffect, useState } from "preact/hooks";
+import { codeText, yamlOf } from "../service/code-text.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { Dialog } from "./dialog.tsx";
 import { complain, say } from "./notice.tsx";
@@ -28,7 +29,7 @@ const useYaml = (object: object | undefined): string => {
   const [text, setText] = useState("");
   useEffect(() => {
     if (!object) return;
-    import("yaml").then(({ stringify }) => setText(stringify(object)), complain);
+    yamlOf(object).then(setText, complain);
   }, [object]);
   return text;
 };
@@ -44,7 +45,7 @@ export const Code = ({ of }: { of: AsCode }) => {
   const forms = (["yaml", "curl", "sdk"] as const).filter((form) => form !== "yaml" || of.yaml);
   const [form, setForm] = useState<keyof typeof names>(forms[0] ?? "curl");
   const yaml = useYaml(of.yaml);
-  const text = { yaml, curl: curlOf(of.curl), sdk: sdkOf(of.sdk) }[form];
+  const text = { yaml, curl: codeText(curlOf(of.curl)), sdk: codeText(sdkOf(of.sdk)) }[form];
   return (
     <>
       <div class="row">

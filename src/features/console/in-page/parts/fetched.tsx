@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Fetched } from "../service/use-fetched.ts";
 import { Problem, wordsOf } from "./notice.tsx";
+import { Reading } from "./reading.tsx";
 import { Time } from "./time.tsx";
 
 /** What was read, or that it is being read, or why not. What is known stays when a later reading fails. */
@@ -8,9 +9,7 @@ export const Show = <T,>({ fetched, children }: { fetched: Fetched<T>; children:
   const { data, error, readAt, again } = fetched;
   if (data === undefined)
     return error === undefined ? (
-      <p class="muted" role="status">
-        Reading …
-      </p>
+      <Reading />
     ) : (
       <>
         <Problem error={error} />

@@ -29,6 +29,8 @@ export const say = (text: string): void => {
 /** What an error says to a person. */
 export const wordsOf = (error: unknown): string => {
   if (error instanceof ApiError && error.code === "forbidden") return `Not allowed: ${plainText(error.message)}`;
+  if (error instanceof ApiError && error.code === "unavailable")
+    return `${plainText(error.message).replace(/; repeat the request$/, "")}. Try again in a moment.`;
   return plainText(error instanceof Error ? error.message : String(error));
 };
 

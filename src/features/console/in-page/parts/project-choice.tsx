@@ -1,9 +1,9 @@
 /** Which project is looked at. A key of a project has one; a key of the organization chooses. */
 import { effect, signal } from "@preact/signals";
-import { go, path, query, to } from "../router.ts";
+import { go, path, projectInAddress, to } from "../router.ts";
 import { project, readList } from "../service/api.ts";
 import { may, type SignedIn } from "../service/session.ts";
-import { Text } from "./text.tsx";
+import { plainText, Text } from "./text.tsx";
 
 type Project = { id: string; name: string; status: string };
 
@@ -12,7 +12,7 @@ const projects = signal<readonly Project[]>([]);
 /** Takes the project from the address, and reads which ones there are. */
 export const chooseProject = (signedIn: SignedIn): (() => void) => {
   const stop = effect(() => {
-    const chosen = query.value.get("project") ?? signedIn.project?.id;
+    const chosen = projectInAddress() ?? signedIn.project?.id;
     if (chosen !== project.peek()) project.value = chosen;
   });
   const gone = new AbortController();
@@ -52,7 +52,7 @@ export const ProjectChoice = ({ signedIn }: { signedIn: SignedIn }) => {
     >
       {known.map(({ id, name }) => (
         <option key={id} value={id}>
-          {name}
+          {plainText(name)}
         </option>
       ))}
     </select>

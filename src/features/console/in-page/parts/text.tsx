@@ -1,6 +1,6 @@
 /**
  * Text that somebody else chose: a name, a title, a URL. It stands apart from the text around it, so that a
- * right-to-left sign turns nothing else, and signs that nobody sees are shown as their code.
+ * right-to-left sign turns nothing else, signs that nobody sees are shown as their code, and marks pile up on no letter.
  */
 
 /** Controls, separators of lines, and signs that change the direction or have no width. */
@@ -11,9 +11,20 @@ const joiners = new Set(["\u200c", "\u200d"]);
 
 const codeOf = (sign: string): string => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`;
 
-/** The text with each unseen sign as its code. */
-export const plainText = (text: string): string =>
-  text.replace(unseen, (sign) => (joiners.has(sign) ? sign : codeOf(sign)));
+/** More marks on one letter than any script has: they would cover the lines around it. */
+const piledMarks = /(\p{M}{6})\p{M}+/gu;
+
+/** Letters that are read from the right. */
+const fromTheRight = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * The text with each unseen sign as its code, and without the rest of a pile of marks. One that is read from the right
+ * is set apart from the sentence that it stands in.
+ */
+export const plainText = (text: string): string => {
+  const seen = text.replace(unseen, (sign) => (joiners.has(sign) ? sign : codeOf(sign))).replace(piledMarks, "$1…");
+  return fromTheRight.test(seen) ? `\u2068${seen}\u2069` : seen;
+};
 
 /** The text, cut off where it has no room; the whole is its title. */
 export const Text = ({ of, mono = false }: { of: string; mono?: boolean }) => {

@@ -20,6 +20,9 @@ export const project = signal<string | undefined>(undefined);
 /** Set when the service says that nobody is signed in any more: what it says. */
 export const signedOut = signal<string | undefined>(undefined);
 
+/** Counts the answers which say that a part of the service does not answer. */
+export const unavailableAnswers = signal(0);
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -71,6 +74,7 @@ export const open = async (method: Method, path: string, asked: Asked = {}): Pro
   }
   if (response.ok) return response;
   const error = await errorOf(response);
+  if (error.code === "unavailable") unavailableAnswers.value += 1;
   if (error.status === 401 && path !== "/console/session") signedOut.value = error.message;
   throw error;
 };

@@ -5,6 +5,7 @@
  *   nobody ──key or code──► signed in ──signOut, or the service says 401──► nobody, with a reason
  */
 import { effect, signal } from "@preact/signals";
+import { projectInAddress } from "../router.ts";
 import { ApiError, call, project, signedOut } from "./api.ts";
 
 export type SignedIn = {
@@ -14,6 +15,8 @@ export type SignedIn = {
   project: { id: string; name: string } | null;
   expires_at: string;
   version: string;
+  /** Parts of the service that do not answer it. */
+  away: string[];
 };
 
 /** `undefined`: not known yet. `reason`: why nobody is signed in; "" where that needs no words. */
@@ -27,7 +30,7 @@ export const may = (permission: string): boolean => {
 
 const begin = (known: SignedIn): void => {
   signedOut.value = undefined;
-  project.value = new URLSearchParams(location.search).get("project") ?? known.project?.id;
+  project.value = projectInAddress() ?? known.project?.id;
   session.value = known;
 };
 

@@ -7,6 +7,7 @@ import { FormButton } from "../parts/form.tsx";
 import { changeLogin } from "../parts/login-form.tsx";
 import { complain, say } from "../parts/notice.tsx";
 import { DeleteButton, Facts, ObjectHead, ObjectPage, TextList } from "../parts/object-page.tsx";
+import { PlaceLink } from "../parts/place-link.tsx";
 import { Stand } from "../parts/stand.tsx";
 import { State } from "../parts/state.tsx";
 import { plainText, Text } from "../parts/text.tsx";
@@ -124,9 +125,9 @@ const LoginView = ({ login, again }: Pick<Shown, "login" | "again">) => {
           Id: <span class="mono">{login.id}</span>,
           Domain: <Text of={login.domain} />,
           Profile: (
-            <a href={to(["profiles", login.profile_name])}>
+            <PlaceLink needs="pools:read" at={["profiles", login.profile_name]}>
               <Text of={login.profile_name} />
-            </a>
+            </PlaceLink>
           ),
           Credential:
             credential?.name !== undefined ? (

@@ -7,6 +7,7 @@ import type { CredentialAnswer } from "../../../vaults/credentials/credential.ts
 import type { ItemAnswer, VaultAnswer } from "../../../vaults/vault.ts";
 import { Problem } from "../parts/notice.tsx";
 import { proxyName } from "../parts/proxy-words.tsx";
+import { Reading } from "../parts/reading.tsx";
 import { State, type Tone } from "../parts/state.tsx";
 import { plainText, Text } from "../parts/text.tsx";
 import { to } from "../router.ts";
@@ -147,9 +148,7 @@ export const View = () => {
       {needs.length > 0 ? (
         <List needs={needs} />
       ) : read.some(isReading) ? (
-        <p class="muted" role="status">
-          Reading …
-        </p>
+        <Reading />
       ) : (
         !failed && (
           <div class="empty">

@@ -8,10 +8,11 @@ import { CodeBlock } from "../parts/code-block.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { attempt } from "../parts/notice.tsx";
-import { Facts } from "../parts/object-page.tsx";
+import { Facts, ObjectHead } from "../parts/object-page.tsx";
 import { PlainTable } from "../parts/plain-table.tsx";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
+import { Reading } from "../parts/reading.tsx";
 import { sessionColumns } from "../parts/session-columns.tsx";
 import { State } from "../parts/state.tsx";
 import { Table } from "../parts/table.tsx";
@@ -19,6 +20,7 @@ import { plainText, Text } from "../parts/text.tsx";
 import { now, Since, Time } from "../parts/time.tsx";
 import { go, to } from "../router.ts";
 import { call, inPath } from "../service/api.ts";
+import { codeText } from "../service/code-text.ts";
 import { link, pools, sessions } from "../service/live.ts";
 import { poolManifest } from "../service/manifests.ts";
 import { historyVersion, looksAt } from "../service/pool-history.ts";
@@ -52,7 +54,7 @@ const Actions = ({ pool }: { pool: Pool }) => {
       go(to(["pools"]));
   };
   return (
-    <div class="row">
+    <ObjectHead name={poolName(pool)}>
       {may("pools:write") && (
         <>
           <button type="button" onClick={() => setChanging(true)}>
@@ -80,7 +82,7 @@ const Actions = ({ pool }: { pool: Pool }) => {
         </button>
       )}
       {isChanging && <PoolForm pool={pool} onClose={() => setChanging(false)} />}
-    </div>
+    </ObjectHead>
   );
 };
 
@@ -234,12 +236,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
   const held = [...sessions.byId.values()].filter((session) => session.pool?.id === pool.id);
   return (
     <>
-      <div class="view-head">
-        <h1 tabIndex={-1}>
-          <Text of={poolName(pool)} />
-        </h1>
-        <Actions pool={pool} />
-      </div>
+      <Actions pool={pool} />
       <Why pool={pool} />
       <PoolBar pool={pool} />
       <History pool={pool} />
@@ -267,7 +264,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
       <Events pool={pool} />
       <section>
         <h2>Settings</h2>
-        <CodeBlock label="Settings" text={JSON.stringify(pool.browser_pool_config, null, 2)} />
+        <CodeBlock label="Settings" text={codeText(JSON.stringify(pool.browser_pool_config, null, 2))} />
       </section>
     </>
   );
@@ -287,9 +284,7 @@ export const View = ({ id }: { id: string }) => {
           This project has no pool <Text of={id} />. It may have been deleted. <a href={to(["pools"])}>All pools</a>
         </p>
       ) : (
-        <p class="muted" role="status">
-          Reading …
-        </p>
+        <Reading />
       )}
     </>
   );

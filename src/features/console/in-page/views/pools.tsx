@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { PoolBar } from "../parts/pool-bar.tsx";
 import { PoolForm } from "../parts/pool-form.tsx";
+import { Reading } from "../parts/reading.tsx";
 import { Search } from "../parts/search.tsx";
 import { State } from "../parts/state.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -81,7 +82,7 @@ const columns: readonly Column<Pool>[] = [
 
 const Empty = ({ hasPools, make }: { hasPools: boolean; make: () => void }) => {
   if (hasPools) return <p>No pool has this in its name.</p>;
-  if (link.value.state !== "live") return <p role="status">Reading …</p>;
+  if (link.value.state !== "live") return <Reading />;
   return (
     <>
       <p>

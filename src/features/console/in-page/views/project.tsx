@@ -127,13 +127,16 @@ const Limits = ({ project, path }: { project: Project; path: string }) => {
   );
 };
 
+/** Whether this key may see anything that projects have. */
+const maySeeProjects = (): boolean => ["pools:read", "vaults:read", "registry:read"].some(may);
+
 const ProjectView = ({ project, again }: { project: Project; again: () => void }) => {
   const path = `/org/projects/${inPath(project.id)}`;
   const { name, id } = project;
   return (
     <>
       <ObjectHead name={name}>
-        {project.status === "active" && (
+        {project.status === "active" && maySeeProjects() && (
           <a class="button" href={`/console?${new URLSearchParams({ project: id })}`}>
             Look at it
           </a>

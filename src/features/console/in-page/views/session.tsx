@@ -8,7 +8,8 @@ import { ask } from "../parts/dialog.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { type Form, FormButton } from "../parts/form.tsx";
 import { attempt, Problem } from "../parts/notice.tsx";
-import { Facts } from "../parts/object-page.tsx";
+import { Facts, ObjectHead } from "../parts/object-page.tsx";
+import { Reading } from "../parts/reading.tsx";
 import { SessionState, sessionName } from "../parts/session-columns.tsx";
 import { State } from "../parts/state.tsx";
 import { plainText, Text } from "../parts/text.tsx";
@@ -49,7 +50,7 @@ const Actions = ({ session }: { session: Session }) => {
   };
   const isActive = session.deleted_at === undefined;
   return (
-    <div class="row">
+    <ObjectHead name={sessionName(session)}>
       {isActive && session.browser_live_view_url && (
         <a class="button" href={session.browser_live_view_url} target="_blank" rel="noopener">
           Take over
@@ -78,7 +79,7 @@ const Actions = ({ session }: { session: Session }) => {
           End
         </button>
       )}
-    </div>
+    </ObjectHead>
   );
 };
 
@@ -231,10 +232,9 @@ const Recordings = ({ session, onPlayer }: { session: Session; onPlayer: (seek: 
   const id = session.session_id;
   const fetched = useFetched(
     `replays ${id}`,
-    (signal) => call<Replay[]>("GET", `/browsers/${inPath(id)}/replays`, { signal }),
-    {
-      everyMs: 10_000,
-    },
+    (signal) =>
+      call<Replay[]>("GET", `/browsers/${inPath(id)}/replays`, { query: { include_deleted: "true" }, signal }),
+    { everyMs: 10_000 },
   );
   const [chosen, setChosen] = useState<string>();
   const player = useRef<HTMLVideoElement>(null);
@@ -368,31 +368,35 @@ const Story = ({ session }: { session: Session }) => {
           </div>
         )}
         <HappeningList story={shown} from={from} seek={seek.to} />
-        {!isWhole && session.deleted_at && <p class="muted">Reading …</p>}
+        {!isWhole && session.deleted_at && <Reading />}
       </section>
     </>
   );
 };
 
-const SessionView = ({ session }: { session: Session }) => (
-  <>
-    <div class="view-head">
-      <h1 tabIndex={-1}>
-        <Text of={sessionName(session)} />
-      </h1>
+/** The permission that this key lacks for what the session does; undefined: none. */
+const lackedFor = ({ vaults = [] }: Session): string | undefined => {
+  if (!may("browsers:use")) return "browsers:use";
+  return vaults.length > 0 && !may("vaults:fill") ? "vaults:fill, as the session has a vault" : undefined;
+};
+
+const SessionView = ({ session }: { session: Session }) => {
+  const needed = lackedFor(session);
+  return (
+    <>
       <Actions session={session} />
-    </div>
-    <p>
-      <SessionState of={session} />
-    </p>
-    <SessionFacts session={session} />
-    {may("browsers:use") ? (
-      <Story session={session} />
-    ) : (
-      <p class="muted">Its story needs the permission browsers:use.</p>
-    )}
-  </>
-);
+      <p>
+        <SessionState of={session} />
+      </p>
+      <SessionFacts session={session} />
+      {needed === undefined ? (
+        <Story session={session} />
+      ) : (
+        <p class="muted">Its story needs the permission {needed}.</p>
+      )}
+    </>
+  );
+};
 
 /** The session with this id, active or ended. */
 export const View = ({ id }: { id: string }) => {
@@ -404,11 +408,11 @@ export const View = ({ id }: { id: string }) => {
     (signal) => call<Session>("GET", `/browsers/${inPath(id)}`, { query: { include_deleted: "true" }, signal }),
     { version: JSON.stringify({ ...live, usage: undefined }), everyMs: isActive ? 60_000 : 5000 },
   );
-  if (fetched.data === undefined && fetched.error !== undefined)
+  if (fetched.data === undefined)
     return (
       <>
         <h1 tabIndex={-1}>Session</h1>
-        <Problem error={fetched.error} />
+        <Show fetched={fetched}>{() => null}</Show>
         <a href={to(["sessions"])}>All sessions</a>
       </>
     );

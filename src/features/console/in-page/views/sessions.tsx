@@ -5,6 +5,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Session } from "../../../../core/model/sessions/session-wire.ts";
 import { Show } from "../parts/fetched.tsx";
+import { Reading } from "../parts/reading.tsx";
 import { Choice, Search, useTyped } from "../parts/search.tsx";
 import { sessionColumns, sessionName } from "../parts/session-columns.tsx";
 import { Table } from "../parts/table.tsx";
@@ -119,7 +120,7 @@ const Active = ({ columns, isWall }: { columns: typeof sessionColumns; isWall: b
                 <b>Nobody holds a browser.</b> Acquire one of a pool, and it is here.
               </p>
             ) : (
-              <p role="status">Reading …</p>
+              <Reading />
             )
           }
         />

@@ -7,6 +7,7 @@ import { AsCodeButton } from "../parts/as-code.tsx";
 import { Show } from "../parts/fetched.tsx";
 import { FormButton } from "../parts/form.tsx";
 import { DeleteButton, Facts, ObjectHead, ObjectPage, TextList } from "../parts/object-page.tsx";
+import { PlaceLink } from "../parts/place-link.tsx";
 import { sessionName } from "../parts/session-columns.tsx";
 import { Stand } from "../parts/stand.tsx";
 import { State, type Tone } from "../parts/state.tsx";
@@ -152,9 +153,9 @@ const eventColumns: readonly Column<ItemEvent>[] = [
       if (browser_id === undefined) return null;
       const session = sessions.byId.get(browser_id);
       return (
-        <a href={to(["sessions", browser_id])}>
+        <PlaceLink needs="pools:read" at={["sessions", browser_id]}>
           <Text of={session ? sessionName(session) : browser_id} />
-        </a>
+        </PlaceLink>
       );
     },
   },
