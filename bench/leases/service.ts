@@ -1,7 +1,7 @@
 /** The service with simulated browsers, so that only the service is measured. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ApiReplica } from "../../test/support/cluster.ts";
+import type { ApiReplica, Replica } from "../../test/support/cluster.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type PoolClient, poolAt } from "../../test/support/pool-client.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../../test/support/simulated-node/simulated-cluster.ts";
@@ -11,6 +11,7 @@ import type { Target } from "./client.ts";
 export type Service = {
   cluster: SimulatedCluster;
   api: ApiReplica;
+  operator: Replica;
   /** A pool of `size` browsers, all idle. */
   pool: PoolClient;
   poolUid: string;
@@ -59,7 +60,8 @@ export const startService = async (
   await using parts = new AsyncDisposableStack();
   say("starting a cluster");
   const cluster = parts.use(await startSimulatedCluster({ env }));
-  await cluster.startOperator("operator").logged("leading");
+  const operator = cluster.startOperator("operator");
+  await operator.logged("leading");
   const api = await cluster.startApi("api", apiArgs);
   say(`filling a pool of ${size}`);
   const { pool, poolUid } = await fillPool(size, cluster, api);
@@ -67,6 +69,7 @@ export const startService = async (
   return {
     cluster,
     api,
+    operator,
     pool,
     poolUid,
     target: { url: api.url, apiKey: cluster.apiKey, poolId: pool.id },
