@@ -48,16 +48,23 @@ const table: Row[] = [
   },
   {
     ...{ view: "/sessions/:id", sees: ["pools:read"], always: ["As code"] },
-    offers: [[["browsers:use"], "Take over", "Watch", "End", "Record"]],
+    offers: [
+      [["browsers:use"], "Take over", "Watch", "Give it more time", "End", "Record"],
+      [["organization"], "Who did what"],
+    ],
   },
   {
     ...{ view: "/sessions/:id", what: "with a vault", sees: ["pools:read"], always: ["As code"] },
     offers: [
       [["browsers:use"], "End"],
-      [["browsers:use", "vaults:fill"], "Take over", "Watch", "Record"],
+      [["browsers:use", "vaults:fill"], "Take over", "Watch", "Give it more time", "Record"],
+      [["organization"], "Who did what"],
     ],
   },
-  { view: "/sessions/:id", what: "that has ended", sees: ["pools:read"], always: ["As code"] },
+  {
+    ...{ view: "/sessions/:id", what: "that has ended", sees: ["pools:read"], always: ["As code"] },
+    offers: [[["organization"], "Who did what"]],
+  },
   { view: "/vaults", entry: "Vaults", sees: ["vaults:read"], offers: [[["vaults:write"], "Make a vault"]] },
   {
     ...{ view: "/vaults/:id", sees: ["vaults:read"], always: ["As code"] },
@@ -119,12 +126,12 @@ const table: Row[] = [
   { view: "/api-keys", entry: "API keys", sees: ["organization"], always: ["Make a key"] },
   {
     ...{ view: "/api-keys/:id", sees: ["organization"] },
-    always: ["As code", "Rename", "Change what it may do", "Rotate", "Delete"],
+    always: ["As code", "What it did", "Rename", "Change what it may do", "Rotate", "Delete"],
   },
   { view: "/projects", entry: "Projects", sees: ["organization"], always: ["Make a project"] },
   {
     ...{ view: "/projects/:id", sees: ["organization"] },
-    always: ["As code", "Rename", "Archive", "Delete", "Change the limits"],
+    always: ["As code", "Who did what", "Rename", "Archive", "Delete", "Change the limits"],
     offers: [
       [["pools:read"], "Look at it"],
       [["vaults:read"], "Look at it"],
@@ -132,6 +139,10 @@ const table: Row[] = [
     ],
   },
   { view: "/limits", entry: "Limits", sees: ["organization"], always: ["As code", "Change the default of projects"] },
+  {
+    ...{ view: "/audit", entry: "Audit", sees: ["organization"] },
+    always: ["As code", "Project", "API key", "Result", "A line"],
+  },
 ];
 
 type Held = readonly Permission[];
@@ -247,10 +258,11 @@ const watchRequests = (page: Page) => {
   return { underWay, refused };
 };
 
+/** All but a link to what is older: whether it is there depends on how much there is. */
 const offeredOn = (page: Page): Promise<string[]> =>
-  page.evaluate(`[...document.querySelectorAll("main :is(button:not(.sort), a.button, select, summary)")]
-    .filter((each) => each.checkVisibility())
-    .map((each) => each.ariaLabel ?? (each.querySelector(".state") ? "An analysis" : each.textContent.trim()))
+  page.evaluate(`[...new Set([...document.querySelectorAll("main :is(button:not(.sort), a.button, select, summary)")]
+    .filter((each) => each.checkVisibility() && each.textContent !== "Older")
+    .map((each) => each.ariaLabel ?? (each.querySelector(".state") ? "An analysis" : each.closest("td") ? "A line" : each.textContent.trim())))]
     .sort()`) as Promise<string[]>;
 
 const linksOn = (page: Page): Promise<string[]> =>

@@ -171,14 +171,14 @@ const Fields = ({ draft: { config, set } }: { draft: Draft }) => (
         min={0}
         value={config.fill_rate_per_minute}
         onChange={set("fill_rate_per_minute")}
-        hint="0 pauses filling."
+        hint="25 when left empty; 0 pauses filling."
       />
       <NumberField
         label="Timeout, s"
         min={10}
         value={config.timeout_seconds}
         onChange={set("timeout_seconds")}
-        hint="A session ends after so long without a connection."
+        hint="A session ends after so long without a connection; 600 when left empty."
       />
     </div>
     <div class="row">

@@ -34,6 +34,8 @@ export const useVirtualRows = (
   const options = {
     count,
     overscan,
+    // The head of the table stands above the rows and takes about as much room as one.
+    scrollPaddingEnd: rowPx,
     rangeExtractor,
     estimateSize: () => rowPx,
     getScrollElement: () => scroller.current,

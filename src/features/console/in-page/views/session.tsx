@@ -22,6 +22,12 @@ import { type Happening, type Lane, lanes, storyBegin, storyOf, usageOf } from "
 import { useFetched } from "../service/use-fetched.ts";
 import { useLog, useStory } from "../service/use-story.ts";
 
+/** The permission that this key lacks for what the session does; undefined: none. */
+const lackedFor = ({ vaults = [] }: Session): string | undefined => {
+  if (!may("browsers:use")) return "browsers:use";
+  return vaults.length > 0 && !may("vaults:fill") ? "vaults:fill, as the session has a vault" : undefined;
+};
+
 const timeForm = ({ session_id, timeout_seconds }: Session): Form => ({
   title: "Give it more time",
   intro: "The session ends when nobody has been connected to its browser for this long, counted from now on.",
@@ -73,7 +79,7 @@ const Actions = ({ session }: { session: Session }) => {
           sdk: `browsers.retrieve(${JSON.stringify(id)})`,
         }}
       />
-      {isActive && may("browsers:use") && <FormButton word="Give it more time" form={timeForm(session)} />}
+      {isActive && lackedFor(session) === undefined && <FormButton word="Give it more time" form={timeForm(session)} />}
       {isActive && may("browsers:use") && (
         <button type="button" class="danger" onClick={() => void end()}>
           End
@@ -372,12 +378,6 @@ const Story = ({ session }: { session: Session }) => {
       </section>
     </>
   );
-};
-
-/** The permission that this key lacks for what the session does; undefined: none. */
-const lackedFor = ({ vaults = [] }: Session): string | undefined => {
-  if (!may("browsers:use")) return "browsers:use";
-  return vaults.length > 0 && !may("vaults:fill") ? "vaults:fill, as the session has a vault" : undefined;
 };
 
 const SessionView = ({ session }: { session: Session }) => {
