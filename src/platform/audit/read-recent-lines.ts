@@ -58,8 +58,11 @@ const positionOf = (cursor: string): Position | undefined => {
 
 /** Where a stream is read from: after the cursor, and not much later than the wanted time. */
 const endOf = (name: string, after: Position | undefined, untilMs = Infinity): string => {
-  const latest = untilMs + slackMs;
-  if (after && after.ms <= latest) return `${name < after.name ? "" : "("}${after.ms}-${after.seq}`;
+  // Streams begin in 1970.
+  const latest = Math.max(0, untilMs + slackMs);
+  // Redis takes nothing that is before 0-0, which no line has.
+  const isWith = after && (name < after.name || after.ms + after.seq === 0);
+  if (after && after.ms <= latest) return `${isWith ? "" : "("}${after.ms}-${after.seq}`;
   return latest === Infinity ? "+" : String(latest);
 };
 

@@ -108,6 +108,19 @@ describe("pages of recent lines", () => {
     expect(idsOf(lines)).toEqual(wanted.toReversed());
   });
 
+  test.each(["0-0", "0-0.a", "0-0.zz", undefined])(
+    "have nothing of the time before streams began (%s)",
+    async (cursor) => {
+      const project = newId();
+      await put([lineOf(project)], store);
+      const untilMs = cursor === undefined ? Date.parse("0001-01-01T00:00:00Z") : undefined;
+      expect(await readRecentLines({ project, limit: 10, cursor, untilMs }, store)).toEqual({
+        lines: [],
+        next: undefined,
+      });
+    },
+  );
+
   // AUDIT-8
   test("look at 5000 lines at most, and say where to go on when none matches", async () => {
     const project = newId();

@@ -1,6 +1,7 @@
 /**
  * A table of any length: only the rows in sight are drawn. Arrow keys, Home and End go from row to row; the first cell
- * of a row is a link to its object, or a button that shows it. The row that has the focus stays drawn wherever the table is scrolled to.
+ * of a row is a link to its object, or a button that shows it. The row that has the focus stays drawn wherever the table
+ * is scrolled to.
  */
 import { Component, type ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
