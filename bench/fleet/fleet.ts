@@ -7,10 +7,10 @@ import type { LeaseStore } from "../../src/core/leases/lease-store.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { type ApiReplica, type Cluster, type Replica, startCluster } from "../../test/support/cluster.ts";
+import { forAll } from "../../test/support/for-all.ts";
 import { viewLeases } from "../../test/support/lease-view.ts";
 import { type NodeProcess, startNodeProcess } from "../../test/support/simulated-node/node-process.ts";
 import { unboundedCallers } from "../../test/support/simulated-node/simulated-cluster.ts";
-import { forAll } from "../for-all.ts";
 import type { Bench } from "../section.ts";
 import { findInfrastructure, type Parts } from "./parts.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { connectRedis, whenReady } from "../../src/platform/redis/connection.ts";
+import { forAll } from "../../test/support/for-all.ts";
 import { type Cdp, openCdp } from "../../test/support/pool-client.ts";
-import { forAll } from "../for-all.ts";
 import { createLoadClient, type LoadClient, type Session } from "../leases/client.ts";
 import type { Bench } from "../section.ts";
 import { type Fleet, type FleetPool, whenCounts } from "./fleet.ts";

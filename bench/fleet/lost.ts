@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { forAll } from "../for-all.ts";
+import { forAll } from "../../test/support/for-all.ts";
 import { runInOwnProcess } from "../own-process.ts";
 import type { Bench } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";

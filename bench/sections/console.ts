@@ -2,18 +2,17 @@
  * The console with many sessions: how soon it shows them, how it scrolls, what a window that stays open costs its own
  * memory and the api's, and what twenty windows cost callers.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "puppeteer-core";
 import { requestOf } from "../../src/core/leases/records.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
+import { forAll } from "../../test/support/for-all.ts";
 import { startLeaseParts } from "../../test/support/lease-parts.ts";
-import { launchChromium } from "../../test/support/plain-chromium.ts";
+import { heapOf } from "../../test/support/page-heap.ts";
+import { startViewBrowser } from "../../test/support/view-page.ts";
 import type { WindowsLoad, WindowsResult } from "../console/windows-load.ts";
-import { forAll } from "../for-all.ts";
 import { memoryReader } from "../gateway/idle-sockets.ts";
 import { createLoadClient, type LoadClient, type Session } from "../leases/client.ts";
 import { type Service, startService } from "../leases/service.ts";
@@ -97,15 +96,6 @@ const changing = async <T>(client: LoadClient, work: () => Promise<T>): Promise<
   }
 };
 
-/** The page's memory after a collection, bytes. */
-const heapOf = async (page: Page): Promise<number> => {
-  const cdp = await page.createCDPSession();
-  await cdp.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await cdp.send("Runtime.getHeapUsage");
-  await cdp.detach();
-  return usedSize;
-};
-
 const textOf = "document.querySelector('main')?.innerText ?? ''";
 
 type FirstView = { rowsMs: number; allMs: number };
@@ -140,12 +130,7 @@ const scroll = async (page: Page, seconds: number): Promise<number[]> =>
   })`)) as number[];
 
 const openPage = async (stack: AsyncDisposableStack): Promise<Page> => {
-  const profile = await mkdtemp(join(tmpdir(), "console-bench-"));
-  const browser = await launchChromium(profile);
-  stack.defer(async () => {
-    await browser.close();
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  });
+  const { browser } = stack.use(await startViewBrowser());
   const page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 800 });
   return page;

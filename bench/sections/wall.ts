@@ -2,14 +2,11 @@
  * The console's wall with real browsers on loopback: processors of the service, of the agents and of the browsers by how
  * often a tile gets a picture, against the same browsers with the wall off.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "puppeteer-core";
 import { filledPool } from "../../test/support/filled-pool.ts";
 import { startLocalStack } from "../../test/support/local-stack.ts";
-import { launchChromium } from "../../test/support/plain-chromium.ts";
+import { startViewBrowser } from "../../test/support/view-page.ts";
 import { goTo } from "../moving-page.ts";
 import { processesBelow } from "../process-time.ts";
 import type { Bench, Row, Section } from "../section.ts";
@@ -52,12 +49,7 @@ const loadOf = async (root: number, seconds: number, signal: AbortSignal): Promi
 
 /** A window of the console in a browser that is none of the service's. */
 const openWindow = async (url: string, apiKey: string, stack: AsyncDisposableStack): Promise<Page> => {
-  const profile = await mkdtemp(join(tmpdir(), "wall-bench-"));
-  const browser = await launchChromium(profile);
-  stack.defer(async () => {
-    await browser.close();
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  });
+  const { browser } = stack.use(await startViewBrowser());
   const page = await browser.newPage();
   // All tiles are in sight.
   await page.setViewport({ width: 1920, height: 3000 });

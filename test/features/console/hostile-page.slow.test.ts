@@ -4,6 +4,7 @@ import puppeteer, { type Browser } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { filledPool, untilAvailable } from "../../support/filled-pool.ts";
+import { heapOf } from "../../support/page-heap.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
 import { press } from "./console-actions.ts";
@@ -36,15 +37,6 @@ const noise = `let count = 0;
   setInterval(() => { const other = open("about:blank#" + count); setTimeout(() => other?.close(), 200); }, 500);`;
 
 const shownOf = (page: Page) => page.evaluate("document.querySelectorAll('*').length") as Promise<number>;
-
-/** What the page keeps after a collection, bytes. */
-const heapOf = async (page: Page): Promise<number> => {
-  const cdp = await page.createCDPSession();
-  await cdp.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await cdp.send("Runtime.getHeapUsage");
-  await cdp.detach();
-  return usedSize;
-};
 
 /** The number of the last line that the story tells. */
 const lastLine = (page: Page): Promise<number> =>

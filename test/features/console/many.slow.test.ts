@@ -4,6 +4,7 @@ import { browserPoolKind } from "../../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../../src/core/objects/new-id.ts";
 import { axeFindings } from "../../support/axe-findings.ts";
 import { eventually } from "../../support/eventually.ts";
+import { forAll } from "../../support/for-all.ts";
 import { type LeaseParts, startLeaseParts } from "../../support/lease-parts.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
 import { startVaultParts, type VaultParts } from "../vaults/vault-parts.ts";
@@ -18,14 +19,8 @@ let leases: LeaseParts;
 let viewers: ViewBrowser;
 const windows = openWindows();
 
-/** Does `work` with each number below `count`, some at a time. */
-const forAll = async (count: number, work: (index: number) => Promise<void>): Promise<void> => {
-  let next = 0;
-  const one = async (): Promise<void> => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: 50 }, one));
-};
+/** Does `work` with each number below `count`. */
+const forEach = (count: number, work: (index: number) => Promise<void>) => forAll([...Array(count).keys()], 50, work);
 
 beforeAll(async () => {
   api = await startVaultParts({ settings: { BROWSERPOOL_CONSOLE: "loopback" } });
@@ -33,12 +28,12 @@ beforeAll(async () => {
   viewers = await startViewBrowser();
   const { kube, namespace, projectId: project } = api;
   const uids: string[] = [];
-  await forAll(pools, async (index) => {
+  await forEach(pools, async (index) => {
     const metadata = { namespace, name: `pool-${index}` };
     const made = await kube.create(browserPoolKind, { metadata, spec: { size: 1, fillRatePerMinute: 0 } as never });
     uids[index] = made.metadata.uid ?? "";
   });
-  await forAll(sessions, async (index) => {
+  await forEach(sessions, async (index) => {
     const uid = uids[index % pools] ?? "";
     await leases.addBrowser(uid);
     const pool = { id: `pool-${index % pools}`, uid };
