@@ -8,11 +8,10 @@ import { eventually } from "../../support/eventually.ts";
 import { filledPool } from "../../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
-import { writeZip } from "../../support/zip-writer.ts";
-import { manifest } from "../extensions/zip/extension-files.ts";
 import { follow, navigationOf, openAs, untilSaid } from "./console-actions.ts";
 import { textOf } from "./console-page.ts";
 import { createAnalysis, createSite } from "./known-site.ts";
+import { makeBlocks, makeBy, makeLogin } from "./shown-objects.ts";
 
 /**
  * `sees`: any of them shows the view. `always`: what it offers to everybody who sees it. `offers`: what it offers
@@ -161,29 +160,6 @@ let viewers: ViewBrowser;
 /** The ids in the address of each row, one of each kind. */
 let ids: Record<string, string[]>;
 
-const made = async (method: string, path: string, body: unknown): Promise<{ id: string }> => {
-  const answer = await stack.call(method, path, body);
-  expect(answer.ok, path).toBe(true);
-  return (await answer.json()) as { id: string };
-};
-
-const makeLogins = async (): Promise<Record<string, string[]>> => {
-  const { kernel } = stack;
-  const credential = await kernel.credentials.create({
-    ...{ name: "shop", domain: "shop.example", values: { username: "alice" }, totp_secret: "JBSWY3DPEHPK3PXP" },
-  });
-  const login = await kernel.auth.connections.create({
-    ...{ domain: "shop.example", profile_name: "alice", credential: { name: "shop" } },
-  });
-  const vault = await made("POST", "/vaults", { name: "team" });
-  const spec = { provider: "managed_auth", connection_id: login.id };
-  await made("PUT", "/vaults/team/items/shop", { type: "credential", spec });
-  return {
-    ...{ "/vaults/:id": [vault.id], "/vaults/:id/items/:key": [vault.id, "shop"], "/logins/:id": [login.id] },
-    "/credentials/:id": [credential.id],
-  };
-};
-
 const makeSessions = async (vault: string): Promise<Record<string, string[]>> => {
   const common = { timeout_seconds: 3600, telemetry: { enabled: true } };
   const pool = await filledPool(stack.kernel, { name: "permitted", size: 1 });
@@ -201,28 +177,19 @@ const makeSessions = async (vault: string): Promise<Record<string, string[]>> =>
   };
 };
 
-const makeBlocks = async (): Promise<Record<string, string[]>> => {
-  const profile = await stack.kernel.profiles.create({ name: "carol" });
-  const proxy = await made("POST", "/proxies", { type: "custom", config: { host: "127.0.0.1", port: 9 } });
-  const form = new FormData();
-  form.append("file", new Blob([new Uint8Array(writeZip([manifest({})]))]), "extension.zip");
-  const extension = await made("POST", "/extensions", form);
-  const destination = await made("POST", "/telemetry/destinations", { name: "otel", endpoint: "https://otel.example" });
-  return {
-    ...{ "/profiles/:id": [profile.id], "/proxies/:id": [proxy.id], "/extensions/:id": [extension.id] },
-    "/telemetry/:id": [destination.id],
-  };
-};
-
 beforeAll(async () => {
   stack = await startProject();
   viewers = await startViewBrowser();
   await createSite(stack.kube, host, "Scroll down.");
   const analysis = await createAnalysis(stack.kube, host, `https://${host}/`);
-  const key = await made("POST", "/org/api_keys", { name: "looked at", project_id: stack.project });
-  const logins = await makeLogins();
+  const key = await makeBy(stack, "POST", "/org/api_keys", { name: "looked at", project_id: stack.project });
+  const { credential, login, vault } = await makeLogin(stack);
+  const { profile, proxy, extension, destination } = await makeBlocks(stack);
   ids = {
-    ...{ ...logins, ...(await makeBlocks()), ...(await makeSessions(logins["/vaults/:id"]?.[0] ?? "")) },
+    ...(await makeSessions(vault)),
+    ...{ "/vaults/:id": [vault], "/vaults/:id/items/:key": [vault, "shop"], "/logins/:id": [login] },
+    ...{ "/credentials/:id": [credential], "/profiles/:id": [profile], "/proxies/:id": [proxy] },
+    ...{ "/extensions/:id": [extension], "/telemetry/:id": [destination] },
     ...{ "/sites/analyses/:id": [analysis], "/sites/:scope/:target": ["host", host], "/api-keys/:id": [key.id] },
     "/projects/:id": [stack.project],
   };

@@ -12,11 +12,10 @@ import { filledPool } from "../../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 import { startViewBrowser, type ViewBrowser } from "../../support/view-page.ts";
 import { visit } from "../../support/visit.ts";
-import { writeZip } from "../../support/zip-writer.ts";
-import { manifest } from "../extensions/zip/extension-files.ts";
 import { follow, openAs, press } from "./console-actions.ts";
 import { untilText } from "./console-page.ts";
 import { createAnalysis, createSite } from "./known-site.ts";
+import { makeBlocks, makeBy, makeLogin } from "./shown-objects.ts";
 
 const docs = resolve(import.meta.dirname, "../../../docs");
 const folder = join(docs, "images/console");
@@ -30,12 +29,6 @@ type Picture = { name: string; path: string; shows: RegExp; prepare?: (page: Pag
 let stack: LocalProject;
 let viewers: ViewBrowser;
 let pictures: Picture[];
-
-const made = async <T = { id: string }>(method: string, path: string, body: unknown): Promise<T> => {
-  const answer = await stack.call(method, path, body);
-  expect(answer.ok, path).toBe(true);
-  return (await answer.json()) as T;
-};
 
 const shopPage = (title: string, colour: string): string =>
   `data:text/html,<title>${title}</title><body style="margin:0;font:28px sans-serif;background:${colour}"><h1 style="padding:1em;background:white">${title}</h1>`;
@@ -68,47 +61,17 @@ const startShop = async (): Promise<{ pool: string; session: string }> => {
   return { pool: pool.id, session: sessions[0]?.session_id ?? "" };
 };
 
-const makeLogins = async () => {
-  const { kernel } = stack;
-  const values = { username: "alice", password: "secret" };
-  const credential = await kernel.credentials.create({
-    ...{ name: "shop", domain: "shop.example", values, totp_secret: "JBSWY3DPEHPK3PXP" },
-  });
-  const login = await kernel.auth.connections.create({
-    ...{ domain: "shop.example", profile_name: "alice", credential: { name: "shop" } },
-  });
-  await kernel.auth.connections.create({ domain: "bank.example", profile_name: "bob" });
-  await made("POST", "/vaults", { name: "team" });
-  const spec = { provider: "managed_auth", connection_id: login.id };
-  await made("PUT", "/vaults/team/items/shop", { type: "credential", spec });
-  return { credential: credential.id, login: login.id };
-};
-
-const makeBlocks = async () => {
-  const profile = await stack.kernel.profiles.create({ name: "carol" });
-  const proxy = await made("POST", "/proxies", {
-    name: "office",
-    type: "custom",
-    config: { host: "127.0.0.1", port: 9 },
-  });
-  const form = new FormData();
-  form.append("name", "translator");
-  form.append("file", new Blob([new Uint8Array(writeZip([manifest({})]))]), "extension.zip");
-  const extension = await made("POST", "/extensions", form);
-  const destination = await made("POST", "/telemetry/destinations", { name: "otel", endpoint: "https://otel.example" });
-  return { profile: profile.id, proxy: proxy.id, extension: extension.id, destination: destination.id };
-};
-
 beforeAll(async () => {
   stack = await startProject();
   viewers = await startViewBrowser();
   await createSite(stack.kube, host, "Scroll to the end of the page before you press anything.");
   const analysis = await createAnalysis(stack.kube, host, `https://${host}/`);
-  const key = await made("POST", "/org/api_keys", {
+  const key = await makeBy(stack, "POST", "/org/api_keys", {
     ...{ name: "robot", project_id: stack.project, permissions: ["pools:read", "browsers:use"] },
   });
-  const { credential, login } = await makeLogins();
-  const { profile, proxy, extension, destination } = await makeBlocks();
+  const { credential, login } = await makeLogin(stack);
+  await stack.kernel.auth.connections.create({ domain: "bank.example", profile_name: "bob" });
+  const { profile, proxy, extension, destination } = await makeBlocks(stack);
   const { pool, session } = await startShop();
   // The API refuses it itself; the operator says why it does.
   await stack.kube.create(browserPoolKind, {
