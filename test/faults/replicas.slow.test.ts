@@ -90,7 +90,8 @@ test("an API that is told to stop answers open requests and waiting callers, ask
   pool = poolAt(api.call, pool.id);
 });
 
-test("an API at the end of its grace period sends waiting callers away, cuts connections, which reconnect elsewhere, and exits with 0", async () => {
+// LEASE-66
+test("an API at the end of its grace period sends waiting callers away, and sockets by a code, which reconnect elsewhere, and exits with 0", async () => {
   const session = await pool.acquire();
   const cdp = await openCdp(session);
   const waiting = pool.ask();
@@ -102,7 +103,7 @@ test("an API at the end of its grace period sends waiting callers away, cuts con
   expect(answer.status).toBe(503);
   expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
   expect(await api.exited).toBe(0);
-  await cdp.closed;
+  expect(await cdp.closed).toEqual([1012, Buffer.from("this replica stops; connect to the same URL again")]);
 
   api = await cluster.startApi("api-c");
   pool = poolAt(api.call, pool.id);

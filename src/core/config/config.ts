@@ -83,7 +83,7 @@ const Environment = z.object({
       "Port of /livez, /readyz and /metrics, and of the api's /docs. Left out: the api has them on its own port, the operator nowhere.",
     ),
   BROWSERPOOL_STOP_GRACE_SECONDS: number(10, 0).describe(
-    "Time that open requests and sockets have to end when the api is told to stop.",
+    "Longest time that an api that is told to stop serves its open requests and sockets; it ends with the last of them.",
   ),
   BROWSERPOOL_PUBLIC_URL: z
     .url()

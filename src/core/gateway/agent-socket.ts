@@ -1,7 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { splitHostPort } from "../../platform/base/host-port.ts";
+import { closingFrame, followFrames } from "../../platform/cdp/follow-frames.ts";
 import { type HttpHead, readHttpHead } from "../../platform/cdp/http-head.ts";
-import { splice } from "../../platform/cdp/splice.ts";
+import { endSocket } from "../../platform/net/end-socket.ts";
 
 /** Deadline for connecting to an agent, ms. A client waits for this browser and no other, so it is patient. */
 const connectTimeoutMs = 3000;
@@ -43,8 +44,48 @@ export const connectTo = async (address: string): Promise<Socket> => {
 /** The head of the agent's answer to an upgrade. Rejects when the agent closes, vanishes or never answers. */
 export const answerOf = (agent: Socket): Promise<HttpHead> => readHttpHead(agent, firstByteTimeoutMs);
 
-/** Joins a client to its agent. Closes both when either closes or vanishes. */
-export const spliceToAgent = (client: Socket, agent: Socket): void => {
+/** The code and reason of a closing frame (RFC 6455, 7.4.1, and IANA's registry), by why the gateway ends a connection. */
+const endings = {
+  ended: { code: 1001, reason: "the session has ended, or its browser has" },
+  lost: { code: 1014, reason: "the browser does not answer any more" },
+  stopping: { code: 1012, reason: "this replica stops; connect to the same URL again" },
+} as const;
+
+type Ending = keyof typeof endings;
+
+/** A client that is joined to its agent. */
+export type Joined = {
+  /** Ends both connections, the client's with a closing frame that says why. */
+  end(why: Ending): void;
+};
+
+/** Errors by which a peer that answers says that it has closed the connection. */
+const closedByPeer: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"]);
+
+/**
+ * Joins a client to the agent that has answered its upgrade: bytes go both ways as they are, at the pace of the slower
+ * side. When one side ends, the other is ended, too. A client whose agent is gone gets a closing frame, unless it has
+ * got one or the agent stops in the middle of a frame. `isWebSocket`: whether the agent has accepted the upgrade.
+ */
+export const joinAgent = (client: Socket, agent: Socket, { isWebSocket }: { isWebSocket: boolean }): Joined => {
+  const frames = followFrames();
+  let isOver = false;
+  const end = (why: Ending): void => {
+    if (isOver) return;
+    isOver = true;
+    agent.unpipe(client).destroy();
+    if (client.destroyed) return;
+    const { code, reason } = endings[why];
+    endSocket(client, isWebSocket && frames.takesFrame() ? closingFrame(code, reason) : "");
+  };
   for (const side of [client, agent]) side.setKeepAlive(true, keepAliveMs);
-  splice(client, agent);
+  agent.on("data", frames.take);
+  agent.on("error", ({ code }: NodeJS.ErrnoException) => end(closedByPeer.has(code) ? "ended" : "lost"));
+  agent.on("end", () => end("ended"));
+  agent.on("close", () => end("ended"));
+  agent.pipe(client, { end: false });
+  client.on("error", () => agent.destroy());
+  client.on("close", () => agent.destroy());
+  client.pipe(agent);
+  return { end };
 };

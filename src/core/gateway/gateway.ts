@@ -4,8 +4,9 @@
  *   upgrade ──► host and origin ──► token ──► lease ──► bound of its project ──► agent ──► is it the agent? ──► raw bytes both ways
  *
  * The agent answers the upgrade itself and proves in its answer's head that it is the agent; the client gets that head
- * without the proof. Nothing is parsed after it, and nothing of the client is sent before it. A connection dies with
- * its lease, because the agent cuts it; a client may connect again to the same URL, through any replica, until then.
+ * without the proof. After it the gateway follows the heads of the agent's frames and changes nothing; nothing of the
+ * client is sent before it. A connection dies with its lease, because the agent cuts it; a client may connect again to
+ * the same URL, through any replica, until then.
  */
 
 import type { IncomingMessage, Server } from "node:http";
@@ -31,15 +32,12 @@ import {
   authorizeSession,
   type SessionTarget,
 } from "../sessions/authorize-session.ts";
-import { answerOf, connectTo, spliceToAgent } from "./agent-socket.ts";
+import { answerOf, connectTo, type Joined, joinAgent } from "./agent-socket.ts";
 
 type Gateway = {
   /** Number of open connections. */
   size(): number;
-  /**
-   * Refuses new connections and cuts the open ones. They get no closing frame: the gateway parses no frames, so it
-   * can't tell whether the browser is in the middle of a message.
-   */
+  /** Refuses new connections, and ends the open ones with a closing frame by which clients connect again. */
   close(): void;
 };
 
@@ -122,6 +120,8 @@ const openTarget = async (
   return authorizeSession(asked, deps);
 };
 
+const switchingProtocols = 101;
+
 const noAnswer = (cause?: unknown): AppError =>
   new AppError("unavailable", "the browser does not answer; connect again", { cause, retryAfterSeconds: 1 });
 
@@ -151,7 +151,8 @@ export const attachGateway = (
   deps: AuthorizeSessionDeps & { agents: AgentClient; callerLimits: CallerLimits; config: Config; metrics: ApiMetrics },
   { audit, log }: { audit: AuditLog; log: Logger },
 ): Gateway => {
-  const open = new Set<Socket>();
+  /** With what joins each to its agent, once that has answered. */
+  const open = new Map<Socket, Joined | undefined>();
   let isClosing = false;
 
   const reachOnce = async (request: IncomingMessage, client: Socket, target: SessionTarget): Promise<Reached> => {
@@ -199,7 +200,7 @@ export const attachGateway = (
     const leave = deps.callerLimits.connect(target.projectId);
     if (client.destroyed) return leave();
     client.once("close", leave);
-    open.add(client);
+    open.set(client, undefined);
     deps.metrics.gatewayConnections.set(open.size);
     client.once("close", () => {
       open.delete(client);
@@ -208,7 +209,8 @@ export const attachGateway = (
     const { agent, answer } = await reach(request, client, target);
     client.write(withoutHeader(answer, proofHeader), "latin1");
     if (head.length > 0) agent.write(head);
-    spliceToAgent(client, agent);
+    const joined = joinAgent(client, agent, { isWebSocket: answer.status === switchingProtocols });
+    if (open.has(client)) open.set(client, joined);
   };
 
   server.on("upgrade", (request, client: Socket, head) => {
@@ -230,7 +232,10 @@ export const attachGateway = (
     size: () => open.size,
     close() {
       isClosing = true;
-      for (const socket of open) socket.destroy();
+      for (const [client, joined] of open) {
+        if (joined) joined.end("stopping");
+        else client.destroy();
+      }
     },
   };
 };

@@ -2,10 +2,8 @@
 import { type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
+import { endSocket } from "../../platform/net/end-socket.ts";
 import { errorBody, errorHeaders } from "./middleware/error-answer.ts";
-
-/** Time for the caller to read its answer and close the connection, ms; then the socket is destroyed. */
-const lingerMs = 1000;
 
 /** Writes an error as an HTTP/1.1 answer and closes the connection, even if the caller never does. */
 export const refuseSocket = (socket: Duplex, error: AppError): void => {
@@ -18,10 +16,7 @@ export const refuseSocket = (socket: Duplex, error: AppError): void => {
     Connection: "close",
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once("close", () => clearTimeout(timer));
-  socket.resume();
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
+  endSocket(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
 };
 
 const malformed = ({ code }: NodeJS.ErrnoException): AppError => {

@@ -5,7 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { answerOf, spliceToAgent } from "../../../src/core/gateway/agent-socket.ts";
+import { answerOf, joinAgent } from "../../../src/core/gateway/agent-socket.ts";
+import { closingFrame } from "../../../src/platform/cdp/follow-frames.ts";
 import { splice } from "../../../src/platform/cdp/splice.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -37,7 +38,7 @@ const allClosed = (): Promise<true> =>
   eventually("all four ends are closed", () => [near, far].every(({ destroyed }) => destroyed) && client.closed);
 
 test("bytes go both ways, up to the last ones", async () => {
-  spliceToAgent(near, far);
+  joinAgent(near, far, { isWebSocket: true });
   client.write("to the agent");
   expect(String((await once(agent, "data"))[0])).toBe("to the agent");
   agent.end("and back");
@@ -46,7 +47,7 @@ test("bytes go both ways, up to the last ones", async () => {
 });
 
 test("a side is read only as fast as the other side takes the bytes", async () => {
-  spliceToAgent(near, far);
+  joinAgent(near, far, { isWebSocket: true });
   const chunk = Buffer.alloc(1_000_000);
   const sent = 64;
   for (let count = 0; count < sent; count++) agent.write(chunk);
@@ -69,8 +70,9 @@ test("a side is read only as fast as the other side takes the bytes", async () =
 
 test.each(["client", "agent"])("when the %s ends or is cut, the other side is closed too", async (who) => {
   // Fails by a wait that runs out: for the end at the agent, or for the close of all sockets.
-  spliceToAgent(near, far);
+  joinAgent(near, far, { isWebSocket: true });
   agent.resume();
+  client.resume();
   if (who === "client") client.end();
   else agent.destroy();
   await eventually("the agent sees the end", () => agent.readableEnded || agent.destroyed);
@@ -79,13 +81,63 @@ test.each(["client", "agent"])("when the %s ends or is cut, the other side is cl
 });
 
 test("bytes that one side sends after the other's end arrive", async () => {
-  spliceToAgent(near, far);
+  joinAgent(near, far, { isWebSocket: true });
   client.end("question");
   agent.resume();
   await once(agent, "end");
   agent.end("answer");
   expect(String((await once(client, "data"))[0])).toBe("answer");
   await allClosed();
+});
+
+/** All that the client gets, until its connection is over. */
+const toldInAll = async (): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  client.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await once(client, "end");
+  client.end();
+  return Buffer.concat(chunks);
+};
+/** A message of five bytes, as a server sends it. */
+const message = Buffer.from("\x81\x05hello", "latin1");
+const going = closingFrame(1001, "the session has ended, or its browser has");
+
+test.each([
+  ["closes", (socket: Socket) => socket.end(message)],
+  ["is cut", (socket: Socket) => socket.write(message, () => setImmediate(() => socket.resetAndDestroy()))],
+])("a client whose agent %s gets a closing frame after the last message", async (_, leave) => {
+  joinAgent(near, far, { isWebSocket: true });
+  const told = toldInAll();
+  leave(agent);
+  expect(await told).toEqual(Buffer.concat([message, going]));
+  await allClosed();
+});
+
+test.each([
+  ["in the middle of a message", message.subarray(0, 4)],
+  ["in the middle of a message's head", message.subarray(0, 1)],
+  ["after a closing frame of its own", closingFrame(1000, "")],
+])("a client whose agent closes %s gets no closing frame", async (_, last) => {
+  joinAgent(near, far, { isWebSocket: true });
+  const told = toldInAll();
+  agent.end(last);
+  expect(await told).toEqual(last);
+  await allClosed();
+});
+
+test("an answer that is no upgrade is passed on as it is", async () => {
+  joinAgent(near, far, { isWebSocket: false });
+  const told = toldInAll();
+  agent.end('{"error":');
+  expect(String(await told)).toBe('{"error":');
+});
+
+test("a client that does not close after its closing frame is cut", async () => {
+  joinAgent(near, far, { isWebSocket: true }).end("stopping");
+  expect((await once(client, "data"))[0]).toEqual(
+    closingFrame(1012, "this replica stops; connect to the same URL again"),
+  );
+  await eventually("both are closed", () => near.closed && far.closed);
 });
 
 test("with closeAtFirstEnd the first end closes both sides, without a wait for the other's", async () => {
@@ -136,7 +188,7 @@ test("an agent that never answers an upgrade is given up after 30 s", async () =
 
 test("an agent that has answered may be silent for any time", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  spliceToAgent(near, far);
+  joinAgent(near, far, { isWebSocket: true });
   agent.write("hello");
   await once(client, "data");
   vi.advanceTimersByTime(3_600_000);
@@ -153,6 +205,6 @@ const timerOf = async ({ localPort, remotePort }: Socket): Promise<number> => {
 
 test("keep-alive probes find a client or agent whose machine has vanished, so that it does not keep a lease in use", async () => {
   expect(await timerOf(near)).toBe(0);
-  spliceToAgent(near, far);
+  joinAgent(near, far, { isWebSocket: true });
   expect(await Promise.all([near, far].map(timerOf))).toEqual([2, 2]);
 });

@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type RunningApi, startApi } from "../../../src/cmd/api.ts";
 import { newId } from "../../../src/core/objects/new-id.ts";
+import { closingFrame } from "../../../src/platform/cdp/follow-frames.ts";
 import { sharedServers } from "../../support/control-plane.ts";
 import { eventually } from "../../support/eventually.ts";
 import { holdSession } from "../../support/held-session.ts";
@@ -41,6 +42,20 @@ const startAgent = async ({ services: { agentKeys } }: RunningApi): Promise<stri
   return `127.0.0.1:${(agent.address() as AddressInfo).port}`;
 };
 
+/** Asks for a session's browser. `told`: what was answered so far. */
+const connectClient = ({ url }: RunningApi, session: string, jwt: string): { told(): string } => {
+  const { hostname, port, host } = new URL(url);
+  const client = connect(Number(port), hostname).on("error", () => undefined);
+  onTestFinished(() => void client.destroy());
+  let told = "";
+  client.on("data", (chunk) => {
+    told += chunk.toString("latin1");
+  });
+  const lines = [`GET /gateway/${session}/cdp?jwt=${jwt} HTTP/1.1`, `Host: ${host}`, "Connection: Upgrade"];
+  client.write(`${lines.join("\r\n")}\r\nUpgrade: websocket\r\n\r\n`);
+  return { told: () => told };
+};
+
 /** Whether nobody listens there any more. */
 const isShut = async (url: string): Promise<boolean> => {
   const { hostname, port } = new URL(url);
@@ -67,22 +82,25 @@ test("a client whose session is being looked up when the gateway closes is refus
     return found;
   };
   replica.services.store = { ...store, lease };
-  const { hostname, port, host } = new URL(replica.url);
-  const client = connect(Number(port), hostname).on("error", () => undefined);
-  onTestFinished(() => void client.destroy());
-  let told = "";
-  client.on("data", (chunk) => {
-    told += String(chunk);
-  });
-  const lines = [`GET /gateway/${session}/cdp?jwt=${jwt} HTTP/1.1`, `Host: ${host}`, "Connection: Upgrade"];
-  client.write(`${lines.join("\r\n")}\r\nUpgrade: websocket\r\n\r\n`);
+  const { told } = connectClient(replica, session, jwt);
   await asked.promise;
   const stopped = replica.stop();
   await eventually("the replica takes no connection any more", () => isShut(replica.url));
   goOn.resolve();
-  await eventually("the client is told", () => told !== "");
-  expect(told).toMatch(/^HTTP\/1\.1 503 .*"code":"unavailable"/s);
+  await eventually("the client is told", () => told() !== "");
+  expect(told()).toMatch(/^HTTP\/1\.1 503 .*"code":"unavailable"/s);
   await stopped;
+});
+
+// LEASE-66
+test("a replica whose grace is over ends sockets with a code by which clients connect again", async () => {
+  const replica = await startReplica(0);
+  const { session, jwt } = await sessionAt(replica, await startAgent(replica));
+  const { told } = connectClient(replica, session, jwt);
+  await eventually("the client is connected", () => told().startsWith("HTTP/1.1 101 "));
+  await replica.stop();
+  const closing = closingFrame(1012, "this replica stops; connect to the same URL again").toString("latin1");
+  await eventually("the client is told", () => told().split("\r\n\r\n")[1] === closing);
 });
 
 // STREAM-4

@@ -43,7 +43,7 @@ export const readClientFrames = (onMessage: (method: string | undefined) => void
   /** Of the frame that is being read. */
   let left = 0;
   let offset = 0;
-  let mask: Buffer = Buffer.alloc(4);
+  let mask: Buffer | undefined;
   let isLast = false;
   let isData = false;
   const searched = Buffer.alloc(maxSearched);
@@ -78,7 +78,7 @@ export const readClientFrames = (onMessage: (method: string | undefined) => void
     const wanted = isData ? Math.min(length, maxSearched - searchedLength) : 0;
     for (let index = 0; index < wanted; index += 1) {
       const byte = chunk[from + index] ?? 0;
-      searched[searchedLength + index] = byte ^ (mask[(offset + index) & 3] ?? 0);
+      searched[searchedLength + index] = byte ^ (mask?.[(offset + index) & 3] ?? 0);
     }
     searchedLength += wanted;
     offset += length;
