@@ -43,6 +43,8 @@ export type Lane = {
   addressFile: string;
   /** Of the end-to-end files; left out, all of them run. */
   draw: Draw | undefined;
+  /** Shortest time that the scripts of users run under a change. */
+  scriptSeconds: number;
   /** Folder of this run; it goes with it. */
   folder: string;
   signal: AbortSignal;

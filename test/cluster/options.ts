@@ -8,6 +8,7 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
 
   --only a,b    these phases of the suite alone (default: all)
   --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
+  --script-seconds N  how long scripts run at least while something is changed (default: as long as the change takes)
   --tag TAG     images that are there already, for example from another run with --keep: builds none
   --second-try-within N  does once more, if that begins before N s are over: bringing up the cluster, when that fails;
                          phases in which nothing failed but that a time was over
@@ -29,6 +30,8 @@ export type Options = {
   only: string[] | undefined;
   keep: boolean;
   tag: string | undefined;
+  /** Shortest time that the scripts of users run under a change. */
+  scriptSeconds: number;
   ifPossible: boolean;
   /** Of slow phases and end-to-end files; left out, all. */
   draw: Draw | undefined;
@@ -36,19 +39,24 @@ export type Options = {
   secondTryWithin: number | undefined;
 };
 
+const secondsOf = <Name extends string>(given: Partial<Record<Name, string>>, name: Name): number | undefined => {
+  const text = given[name];
+  if (text !== undefined && !/^\d+$/.test(text))
+    throw new UsageError(`--${name} ${text}: give a whole number of seconds`);
+  return text === undefined ? undefined : Number(text);
+};
+
 /** `names`: of all phases of the suite. Throws a `UsageError`. */
 export const readOptions = (argv: string[], names: readonly string[]): Options => {
   const { help, only, keep, tag, "if-possible": ifPossible, ...rest } = parse(argv);
-  const within = rest["second-try-within"];
-  if (within !== undefined && !/^\d+$/.test(within))
-    throw new UsageError(`--second-try-within ${within}: give a whole number of seconds`);
-  const secondTryWithin = within === undefined ? undefined : Number(within);
+  const secondTryWithin = secondsOf(rest, "second-try-within");
+  const scriptSeconds = secondsOf(rest, "script-seconds") ?? 0;
   const wanted = only?.split(",");
   const unknown = wanted?.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
   const draw = readDraw(["--one-of", rest["one-of"]], ["--seed", rest.seed]);
-  return { help, only: wanted, keep, tag, ifPossible, draw, secondTryWithin };
+  return { help, only: wanted, keep, tag, scriptSeconds, ifPossible, draw, secondTryWithin };
 };
 
 const parse = (argv: string[]) =>
@@ -61,6 +69,7 @@ const parse = (argv: string[]) =>
           keep: { type: "boolean", default: false },
           tag: { type: "string" },
           "second-try-within": { type: "string" },
+          "script-seconds": { type: "string" },
           "one-of": { type: "string" },
           seed: { type: "string" },
           "if-possible": { type: "boolean", default: false },

@@ -84,6 +84,7 @@ export const installRelease = async (ground: Ground, installation: Installation)
     stack: service,
     addressFile,
     draw: options.draw,
+    scriptSeconds: options.scriptSeconds,
     folder,
     signal,
   };

@@ -3,7 +3,7 @@ import type { Phase } from "../lane.ts";
 import { Skipped } from "../report.ts";
 import { podOf, podsOn, workers } from "./nodes.ts";
 import { fullPool } from "./pools.ts";
-import { startSteadySocket } from "./steady-socket.ts";
+import { startSteadyScript } from "./steady-script.ts";
 import { until } from "./until.ts";
 
 const size = 6;
@@ -31,7 +31,7 @@ export const drain: Phase = {
     await using stack = new AsyncDisposableStack();
     stack.defer(async () => void (await kubectl("uncordon", node)));
     const idleBefore = (await podsOn(pool, node)).length - 1;
-    const socket = await startSteadySocket(session);
+    const script = await startSteadyScript(session);
     const drained = kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout", "10m");
     drained.catch(() => undefined); // told below
     let isDrained = false;
@@ -58,9 +58,9 @@ export const drain: Phase = {
       }
     });
     await check("the leased browser serves on, and holds up the drain", async () => {
-      const { commands, cuts } = await socket.stop();
+      const steps = await script.stop();
       if (isDrained) throw new Error("the node was drained while a lease was on it");
-      return `${commands} commands, ${cuts} cuts`;
+      return `${steps} steps of its script`;
     });
     await check("with the lease ended the drain comes to its end", async () => {
       await pool.release(session);
