@@ -1,7 +1,7 @@
 import { maxFrameHead, readFrameHead } from "./frame-head.ts";
 
 /** Where one direction of a WebSocket stands. */
-export type FollowedFrames = {
+type FollowedFrames = {
   /** Takes the bytes as they come, from the first one after the head of the upgrade's answer. */
   take(chunk: Buffer): void;
   /** Whether another frame may come here: no frame is half sent, and none has closed the connection. */

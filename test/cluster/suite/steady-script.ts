@@ -10,7 +10,7 @@ const notes = `data:text/html,<input><button onclick="notes.append(Object.assign
   { textContent: document.querySelector('input').value }))">Note</button><ol id="notes"></ol>`;
 
 /** A script of a person, which Playwright carries out over one socket. */
-export type SteadyScript = {
+type SteadyScript = {
   /** Ends it. Resolves with the number of its steps; rejects with what made it fail, such as a cut of its socket. */
   stop(): Promise<number>;
 };
