@@ -1,12 +1,17 @@
-# Images: `service` (api, operator, doctor, probe), `browser` (the agent beside one Chromium), and `local` (local mode, whole).
+# Images, for amd64 and arm64: `service` (api, operator, doctor, probe), `browser` (the agent beside one Chromium), and `local` (local mode, whole).
 # docs/images.md has the reasons and the sizes; `npm run image` builds the first two, `npm run image -- --local` the third.
 ARG NODE_IMAGE=node:24-bookworm-slim
 ARG DEBIAN_IMAGE=debian:bookworm-slim
+# Of Debian's package. Left out: the newest one, or that of the builder's cache.
+ARG CHROMIUM_VERSION
 # Of etcd, kube-apiserver and kubectl, for `local` alone; `npm run image` makes it from the programs that local mode runs.
 ARG SERVERS_IMAGE=scratch
 
-# The packages that run: none needs its install script, and nothing reads their types and source maps.
-FROM ${NODE_IMAGE} AS packages
+FROM ${NODE_IMAGE} AS node
+
+# The packages that run: none needs its install script or has native code, so the builder's own processor installs them for every other;
+# and nothing reads their types and source maps.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # A machine's own way to the registry is given as secrets, which no layer keeps; without them these files are just missing.
@@ -27,7 +32,7 @@ RUN node scripts/image/bundle-console.ts
 
 # Debian and Node, without npm: nothing in these images installs packages.
 FROM ${DEBIAN_IMAGE} AS runtime
-COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
 RUN groupadd --gid 10001 browserpool \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin browserpool
 # Compiled code of every module, written while the image is built: a start finds it in the read-only image.
@@ -37,9 +42,13 @@ WORKDIR /app
 
 # Above the application, so that a change of code leaves this, the largest layer, as it is.
 FROM runtime AS chromium
+ARG CHROMIUM_VERSION
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
-      chromium chromium-headless-shell ffmpeg iproute2 socat tini xvfb \
+      "chromium${CHROMIUM_VERSION:+=$CHROMIUM_VERSION}" \
+      "chromium-common${CHROMIUM_VERSION:+=$CHROMIUM_VERSION}" \
+      "chromium-headless-shell${CHROMIUM_VERSION:+=$CHROMIUM_VERSION}" \
+      ffmpeg iproute2 socat tini xvfb \
       fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
  && apt-get clean \
  && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/debconf /var/cache/ldconfig/aux-cache

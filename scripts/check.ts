@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { environment } from "../src/platform/base/environment.ts";
 import { checkArchitecture } from "./architecture.ts";
 import { chartSteps } from "./chart/check-chart.ts";
+import { workflowStep } from "./check-workflows.ts";
 import { generators } from "./gen.ts";
 import { root } from "./generated-file.ts";
 import { MissingProgram, outputOf } from "./run-program.ts";
@@ -40,6 +41,7 @@ const steps: Step[] = [
     run: () => generate({ check: true }),
   })),
   ...chartSteps,
+  workflowStep,
 ];
 
 /** In CI no step may be skipped. */

@@ -13,9 +13,11 @@ import {
   controlPlanePrograms,
   locatePrograms,
   receiverPrograms,
+  releasePrograms,
   serverPrograms,
   storePrograms,
   testPrograms,
+  workflowPrograms,
 } from "../src/local/locate-programs.mjs";
 import { installDebianPackages, requireInstallable } from "./setup/debian-packages.mjs";
 import { takeLock } from "./setup/lock.mjs";
@@ -27,7 +29,7 @@ import { createToolRunner } from "./setup/run-tool.mjs";
 import { SetupError } from "./setup/setup-error.mjs";
 import { together } from "./setup/together.mjs";
 
-const usage = `usage: node scripts/setup.mjs [--packages-only | --kubectl | --image | --check | --tests | --robustness | --openapi | --cluster]
+const usage = `usage: node scripts/setup.mjs [--packages-only | --kubectl | --image | --check | --tests | --robustness | --openapi | --cluster | --release]
 
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
@@ -39,7 +41,8 @@ Installs only what is missing:
   --packages-only   npm packages only
   --kubectl         npm packages, and kubectl, which only people use: downloaded or built like the others
   --image           npm packages, etcd, kube-apiserver and kubectl: what the image of local mode is built from, beside Docker
-  --check           npm packages, and the chart's checkers: helm, helm-unittest, kubeconform, downloaded or built like the others.
+  --check           npm packages, and the checkers of the chart and the workflows: helm, helm-unittest, kubeconform, actionlint,
+                    downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
   --tests           also kubectl, and versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go;
                     and the public Python client, from PyPI, with Python by apt-get, where it is missing.
@@ -49,6 +52,7 @@ Installs only what is missing:
   --openapi         also Schemathesis, from PyPI; and Python by apt-get, where it is missing.
                     The set-up says so when it can't install it
   --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind, versitygw
+  --release         npm packages, and what a release is made with beside Docker: helm, crane, cosign, and registry for rehearsals
   --help            this text
 
 Environment:
@@ -96,7 +100,7 @@ const scopes = {
   "--packages-only": {},
   "--kubectl": { programs: ["kubectl"] },
   "--image": { programs: controlPlanePrograms },
-  "--check": { extra: chartPrograms },
+  "--check": { extra: [...chartPrograms, ...workflowPrograms] },
   "--tests": {
     ...{ programs: controlPlanePrograms, system: systemPrograms },
     ...{ extra: [...storePrograms, ...receiverPrograms], python: ["python-client"] },
@@ -107,6 +111,7 @@ const scopes = {
   },
   "--openapi": { programs: serverPrograms, system: systemPrograms, python: ["schemathesis"] },
   "--cluster": { programs: [...clusterPrograms, ...storePrograms] },
+  "--release": { programs: releasePrograms },
 };
 
 /** The programs that somebody wants to go on without. */

@@ -1,19 +1,7 @@
 /** `browserpool <command>`: argv → command. Only this file ends the process. The agent handles signals itself. */
 import { fileURLToPath } from "node:url";
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const complain = (text: string): void => void process.stderr.write(`browserpool: ${text}\n`);
-
-/** Aborted by the first SIGINT or SIGTERM; the second one ends the process at once. */
-const stopSignal = (): AbortSignal => {
-  const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const)
-    process.on(name, () => {
-      if (stop.signal.aborted) process.exit(130);
-      stop.abort();
-    });
-  return stop.signal;
-};
 
 /** Runs beside each Chromium, so it loads no more than it needs: not the other commands either. */
 const agent = async (): Promise<number> => {
@@ -31,9 +19,8 @@ const agent = async (): Promise<number> => {
 const command = async (argv: string[]): Promise<number> => {
   const { createProgram } = await import("./cli/program.ts");
   const { runProgram } = await import("./cli/run-program.ts");
-  const { environment } = await import("./platform/base/environment.ts");
+  const { terminal } = await import("./cli/terminal.ts");
   const { default: manifest } = await import("../package.json", { with: { type: "json" } });
-  const terminal = { env: environment, print, complain, signal: stopSignal };
   const program = createProgram(terminal, { main: fileURLToPath(import.meta.url), version: manifest.version });
   return runProgram(program, argv, complain);
 };

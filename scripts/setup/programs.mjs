@@ -8,9 +8,11 @@ import {
   clusterProgramVersions,
   pinnedVersions,
   receiverProgramVersions,
+  releaseProgramVersions,
   serverPrograms,
   storeProgramVersions,
   testProgramVersions,
+  workflowProgramVersions,
 } from "../../src/local/locate-programs.mjs";
 import { downloadArchive, officialArchive } from "./download.mjs";
 import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
@@ -25,6 +27,8 @@ const versions = {
   ...receiverProgramVersions,
   ...chartProgramVersions,
   ...clusterProgramVersions,
+  ...workflowProgramVersions,
+  ...releaseProgramVersions,
 };
 
 const [major, minor] = pinnedVersions.kubectl.slice(1).split(".");
@@ -108,6 +112,10 @@ const builds = {
     seconds: 10,
   },
   kind: { folder: "kind", package: "sigs.k8s.io/kind", seconds: 10 },
+  actionlint: { folder: "actionlint", package: "github.com/rhysd/actionlint/cmd/actionlint", seconds: 10 },
+  crane: { folder: "crane", package: "github.com/google/go-containerregistry/cmd/crane", seconds: 25 },
+  cosign: { folder: "cosign", package: "github.com/sigstore/cosign/v3/cmd/cosign", seconds: 240 },
+  registry: { folder: "registry", package: "github.com/distribution/distribution/v3/cmd/registry", seconds: 80 },
 };
 
 /**

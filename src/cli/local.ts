@@ -10,10 +10,10 @@ import { banner } from "../local/banner.ts";
 import { DataDirInUse } from "../local/data-dir-lock.ts";
 import { freePort } from "../local/free-port.ts";
 import { portHolder } from "../local/port-holder.ts";
+import type { Terminal } from "./client-program.ts";
 import { getKubectl, writeCommands } from "./commands-folder.ts";
 import { firstPool, whenWarm } from "./first-pool.ts";
 import { consoleUrl, openPage } from "./open.ts";
-import type { Terminal } from "./program.ts";
 import { CommandError, readConnection } from "./service.ts";
 
 type Options = {

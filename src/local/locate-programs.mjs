@@ -39,6 +39,12 @@ export const chartProgramVersions = Object.freeze({
 /** Programs of the cluster tests only. */
 export const clusterProgramVersions = Object.freeze({ kind: "v0.33.0" });
 
+/** Checks the workflows, for `npm run check` only. */
+export const workflowProgramVersions = Object.freeze({ actionlint: "v1.7.12" });
+
+/** Programs that make a release: they copy, sign and serve images. */
+export const releaseProgramVersions = Object.freeze({ crane: "v0.22.1", cosign: "v3.1.3", registry: "v3.1.2" });
+
 const cachedVersions = {
   ...pinnedVersions,
   ...builtVersions,
@@ -47,6 +53,8 @@ const cachedVersions = {
   ...receiverProgramVersions,
   ...chartProgramVersions,
   ...clusterProgramVersions,
+  ...workflowProgramVersions,
+  ...releaseProgramVersions,
 };
 
 /** @typedef {keyof typeof pinnedVersions} ControlPlaneProgram */
@@ -75,6 +83,12 @@ export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.free
 
 /** The programs that the cluster tests install themselves; Docker must already be installed. */
 export const clusterPrograms = /** @type {const} */ (["kubectl", "helm", "kind"]);
+
+/** What checks the workflows. */
+export const workflowPrograms = /** @type {const} */ (["actionlint"]);
+
+/** What a release is made with, beside Docker. */
+export const releasePrograms = /** @type {const} */ (["helm", "crane", "cosign", "registry"]);
 
 /** What local mode runs as the control plane. */
 export const serverPrograms = /** @type {const} */ (["etcd", "kube-apiserver"]);
@@ -239,4 +253,8 @@ export const locatePrograms = (env = process.env) => ({
   kind: locateCachedProgram("kind", env),
   "helm-unittest": locateCachedProgram("helm-unittest", env),
   kubeconform: locateCachedProgram("kubeconform", env),
+  actionlint: locateCachedProgram("actionlint", env),
+  crane: locateCachedProgram("crane", env),
+  cosign: locateCachedProgram("cosign", env),
+  registry: locateCachedProgram("registry", env),
 });

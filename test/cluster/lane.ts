@@ -45,6 +45,8 @@ export type Lane = {
   draw: Draw | undefined;
   /** Shortest time that the scripts of users run under a change. */
   scriptSeconds: number;
+  /** Of the images of releases, in docker's words. */
+  platforms: readonly string[];
   /** Folder of this run; it goes with it. */
   folder: string;
   signal: AbortSignal;

@@ -9,6 +9,7 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
   --only a,b    these phases of the suite alone (default: all)
   --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
   --script-seconds N  how long scripts run at least while something is changed (default: as long as the change takes)
+  --platforms LIST    of the images that the phase release makes, e.g. linux/amd64,linux/arm64 (default: this machine's)
   --tag TAG     images that are there already, for example from another run with --keep: builds none
   --second-try-within N  does once more, if that begins before N s are over: bringing up the cluster, when that fails;
                          phases in which nothing failed but that a time was over
@@ -32,12 +33,17 @@ export type Options = {
   tag: string | undefined;
   /** Shortest time that the scripts of users run under a change. */
   scriptSeconds: number;
+  /** Of the images of releases. */
+  platforms: string[];
   ifPossible: boolean;
   /** Of slow phases and end-to-end files; left out, all. */
   draw: Draw | undefined;
   /** From the start of the run, s; without it nothing is tried twice. */
   secondTryWithin: number | undefined;
 };
+
+/** In docker's words. */
+const ownPlatform = `linux/${process.arch === "x64" ? "amd64" : process.arch}`;
 
 const secondsOf = <Name extends string>(given: Partial<Record<Name, string>>, name: Name): number | undefined => {
   const text = given[name];
@@ -56,7 +62,8 @@ export const readOptions = (argv: string[], names: readonly string[]): Options =
   if (unknown !== undefined)
     throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
   const draw = readDraw(["--one-of", rest["one-of"]], ["--seed", rest.seed]);
-  return { help, only: wanted, keep, tag, scriptSeconds, ifPossible, draw, secondTryWithin };
+  const platforms = rest.platforms.split(",");
+  return { help, only: wanted, keep, tag, scriptSeconds, platforms, ifPossible, draw, secondTryWithin };
 };
 
 const parse = (argv: string[]) =>
@@ -70,6 +77,7 @@ const parse = (argv: string[]) =>
           tag: { type: "string" },
           "second-try-within": { type: "string" },
           "script-seconds": { type: "string" },
+          platforms: { type: "string", default: ownPlatform },
           "one-of": { type: "string" },
           seed: { type: "string" },
           "if-possible": { type: "boolean", default: false },

@@ -13,15 +13,23 @@ type Maker = (image: string, run: Run, folder: string) => Promise<unknown>;
 
 const debian: Maker = (image, run) => run(join(recipes, "debian-base.sh"), image);
 
-/** This process' own Node, which is the one of package-lock.json, and the npm of this machine. */
-const node: Maker = async (image, run, folder) => {
+/** Builds an image of a `node` program and the npm of this machine. `args`: further ones of `docker build`. */
+export const buildNodeImage = async (
+  image: string,
+  { node, args = [] }: { node: string; args?: readonly string[] },
+  run: Run,
+  folder: string,
+): Promise<void> => {
   const context = join(folder, "node-image");
   const npm = (await run("npm", "root", "--global")).trim();
   await mkdir(context, { recursive: true });
-  await cp(process.execPath, join(context, "node"), { dereference: true });
+  await cp(node, join(context, "node"), { dereference: true });
   await cp(join(npm, "npm"), join(context, "npm"), { recursive: true, dereference: true });
-  await run("docker", "build", "--file", join(recipes, "Dockerfile.node"), "--tag", image, context);
+  await run("docker", "build", ...args, "--file", join(recipes, "Dockerfile.node"), "--tag", image, context);
 };
+
+/** This process' own Node is the one of package-lock.json. */
+const node: Maker = (image, run, folder) => buildNodeImage(image, { node: process.execPath }, run, folder);
 
 const redis: Maker = (image, run) =>
   run("docker", "build", "--network", "host", "--file", join(recipes, "Dockerfile.redis"), "--tag", image, recipes);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Kube } from "../../../src/platform/kube/client.ts";
 import { namespaces, pods } from "../../../src/platform/kube/resource-type.ts";
 import { connectStack } from "../../support/stack.ts";
-import { type Images, type Lane, projectNamespace, type Run, systemNamespace } from "../lane.ts";
-import { deploy, initialKey, packageOlderChart, reachableUrl, remove } from "./release.ts";
+import { type Lane, projectNamespace, type Run, systemNamespace } from "../lane.ts";
+import { deploy, initialKey, packageOlderChart, reachableUrl, remove, type Version, versionOf } from "./release.ts";
 import type { Ground, Setting } from "./set-up.ts";
 import { giveLogin } from "./store.ts";
 
@@ -33,18 +33,24 @@ const removeEarlier = async (kube: Kube, run: Run): Promise<string> => {
   return ", after that of an earlier run was removed";
 };
 
-/** `isUpgraded`: first the version that an upgrade comes from. */
-const install = async (
-  images: Images,
-  isUpgraded: boolean,
-  { kube, run, folder }: { kube: Kube; run: Run; folder: string },
-): Promise<void> => {
+/** Makes the namespace with what the release needs in it, and deploys it there. */
+export const installAnew = async (version: Version, { kube, run }: { kube: Kube; run: Run }): Promise<void> => {
   const labels = { "pod-security.kubernetes.io/enforce": "restricted", [ownLabel]: "true" };
   await kube.apply(namespaces, { metadata: { name: systemNamespace, labels } }, { fieldManager: "cluster-tests" });
   await giveLogin(kube);
-  const older = { tag: images.previousTag, chartFile: await packageOlderChart(run, folder) };
-  await deploy({ prefix: images.prefix, tag: images.tag, ...(isUpgraded && older) }, { kube, run });
+  await deploy(version, { kube, run });
 };
+
+/** Where the release is, as the files of end-to-end tests read it. */
+export const addressOf = async (
+  { cluster, kube, run }: Pick<Ground, "cluster" | "kube" | "run">,
+  { folder, signal }: { folder: string; signal: AbortSignal },
+) => ({
+  url: await reachableUrl(kube, signal),
+  api_key: await initialKey(kube),
+  kubeconfig: await projectKubeconfig(cluster.kubeconfig, folder, run),
+  namespace: projectNamespace,
+});
 
 /** `names`: of the phases that are to come. */
 type Installation = Pick<Setting, "options" | "report" | "folder" | "signal" | "stack"> & { names: string[] };
@@ -59,18 +65,16 @@ export const installRelease = async (ground: Ground, installation: Installation)
   await report.step("release", async () => {
     const earlier = await removeEarlier(kube, run);
     if (!isMade && !options.keep) stack.defer(() => remove(lastly()));
-    await install(images, names.includes("upgrade"), { kube, run, folder });
+    const { prefix, tag, previousTag } = images;
+    const version = names.includes("upgrade")
+      ? versionOf({ prefix, tag: previousTag, chartFile: await packageOlderChart(run, folder) })
+      : versionOf({ prefix, tag });
+    await installAnew(version, { kube, run });
     const { items } = await kube.list(pods, { namespace: systemNamespace });
     return [undefined, `${items.length} pods in ${systemNamespace}${earlier}`];
   });
 
-  const url = await reachableUrl(kube, signal);
-  const address = {
-    url,
-    api_key: await initialKey(kube),
-    kubeconfig: await projectKubeconfig(cluster.kubeconfig, folder, run),
-    namespace: projectNamespace,
-  };
+  const address = await addressOf(ground, { folder, signal });
   const addressFile = join(folder, "address.json");
   await writeFile(addressFile, JSON.stringify(address), { mode: 0o600 });
   const service = connectStack(address);
@@ -85,6 +89,7 @@ export const installRelease = async (ground: Ground, installation: Installation)
     addressFile,
     draw: options.draw,
     scriptSeconds: options.scriptSeconds,
+    platforms: options.platforms,
     folder,
     signal,
   };

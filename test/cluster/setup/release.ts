@@ -17,12 +17,29 @@ const nodePort = 30_780;
 /** How long addresses are tried, ms: on a busy machine rules for a new Service take long to come to every node. */
 const reachableMs = 60_000;
 
-type Version = {
-  /** `browserpool`, or what stands before it in a registry. */
+/** What is deployed: a chart, and how Helm gets it and what it is given beside the values of these tests. */
+export type Version = { chart: string; args: readonly string[] };
+
+/** The chart of this repository, or a package, with images of a run. */
+export const versionOf = ({
+  prefix,
+  tag,
+  chartFile = chart,
+}: {
   prefix: string;
   tag: string;
-  /** A packaged chart; left out, the one of this repository. */
   chartFile?: string;
+}): Version => {
+  const set = {
+    "image.repository": `${prefix}/service`,
+    "image.tag": tag,
+    "browsers.image.repository": `${prefix}/browser`,
+    "browsers.image.tag": tag,
+  };
+  return {
+    chart: chartFile,
+    args: Object.entries(set).flatMap(([name, value]) => ["--set-string", `${name}=${value}`]),
+  };
 };
 
 const addressesOf = (node: Node): string[] =>
@@ -46,21 +63,12 @@ export const packageOlderChart = async (run: Run, folder: string): Promise<strin
 };
 
 /** Installs the release, or upgrades it, and waits until all of it is ready. */
-export const deploy = async (
-  { prefix, tag, chartFile }: Version,
-  { kube, run }: { kube: Kube; run: Run },
-): Promise<void> => {
-  const set = {
-    "image.repository": `${prefix}/service`,
-    "image.tag": tag,
-    "browsers.image.repository": `${prefix}/browser`,
-    "browsers.image.tag": tag,
-  };
+export const deploy = async (version: Version, { kube, run }: { kube: Kube; run: Run }): Promise<void> => {
   await run(
-    ...(["helm", "upgrade", "--install", release, chartFile ?? chart] as [string, ...string[]]),
+    ...(["helm", "upgrade", "--install", release, version.chart] as [string, ...string[]]),
     ...["--namespace", systemNamespace, "--wait", "--timeout", "5m"],
     ...(await valueFiles(kube)).flatMap((file) => ["--values", file]),
-    ...Object.entries(set).flatMap(([name, value]) => ["--set-string", `${name}=${value}`]),
+    ...version.args,
     ...["--set-json", `api.allowedHosts=${JSON.stringify((await kube.list(nodes)).items.flatMap(addressesOf))}`],
   );
 };

@@ -12,6 +12,7 @@ import { nodeStopped } from "./node-stopped.ts";
 import { ownPods } from "./own-pods.ts";
 import { podSecurity } from "./pod-security.ts";
 import { quotas } from "./quotas.ts";
+import { release } from "./release.ts";
 import { rights } from "./rights.ts";
 import { rollouts } from "./rollouts.ts";
 import { sites } from "./sites.ts";
@@ -41,6 +42,7 @@ export const allPhases: readonly Phase[] = [
   drain,
   nodeStopped,
   uninstall,
+  release,
 ];
 
 /** Those that take a minute or more each, most of which they wait. */
@@ -53,6 +55,7 @@ export const slowPhases: readonly Phase[] = [
   rollouts,
   nodeStopped,
   uninstall,
+  release,
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { withCdp } from "../../support/raw-cdp.ts";
 import { type Phase, projectNamespace, release, systemNamespace, trialsNamespace } from "../lane.ts";
-import { deploy, reachableUrl } from "../setup/release.ts";
+import { deploy, reachableUrl, versionOf } from "../setup/release.ts";
 import { beginAnalysis, endedAnalysis, trialPods, trialsLeft, urlOf } from "./analyses.ts";
 import { fullPool, type Session } from "./pools.ts";
 import { until } from "./until.ts";
@@ -53,7 +53,7 @@ export const uninstall: Phase = {
       if ((await trialsLeft(lane)).length === 0) throw new Error(`${trialsNamespace} is empty`);
     });
     await check("installed again, it takes them over", async () => {
-      await deploy({ prefix: images.prefix, tag: images.tag }, { kube, run });
+      await deploy(versionOf(images), { kube, run });
       await reachableUrl(kube, signal);
       await until("the lease goes on", () => answers(session), { signal });
       await pool.release(session);

@@ -1,5 +1,5 @@
 import { type Lane, type Phase, projectNamespace, release, systemNamespace } from "../lane.ts";
-import { deploy } from "../setup/release.ts";
+import { deploy, versionOf } from "../setup/release.ts";
 import { spare, underLoad } from "./under-load.ts";
 import { until } from "./until.ts";
 
@@ -26,7 +26,7 @@ export const upgrade: Phase = {
       change: () =>
         check("helm upgrade", async () => {
           from = await deployed(lane);
-          await deploy({ prefix: images.prefix, tag: images.tag }, { kube, run });
+          await deploy(versionOf(images), { kube, run });
           return `${from} to ${await deployed(lane)}`;
         }),
       after: async ({ held, busy, sessions }) => {

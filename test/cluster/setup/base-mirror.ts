@@ -1,0 +1,54 @@
+/** A mirror of the base images for several processors in a registry of this machine, where no other can be reached. */
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { baseImages } from "../../../scripts/image/base-images.ts";
+import { createTools, type Tools } from "../../../scripts/release/tools.ts";
+import type { Run } from "../lane.ts";
+import { buildNodeImage } from "./base-images.ts";
+
+const recipes = resolve(import.meta.dirname, "../base-images");
+
+type Mirror = { registry: string; platforms: readonly string[]; run: Run; folder: string; signal: AbortSignal };
+
+/** The `node` of npm for a processor, which is that of package-lock.json. */
+const nodeFor = async (architecture: string, { npm }: Tools, { run, folder }: Mirror): Promise<string> => {
+  const name = `node-linux-${architecture === "amd64" ? "x64" : architecture}`;
+  const target = join(folder, name);
+  await mkdir(target, { recursive: true });
+  const packed = await npm("pack", `${name}@${process.versions.node}`, "--pack-destination", target);
+  await run("tar", "-xzf", join(target, packed), "-C", target);
+  return join(target, "package/bin/node");
+};
+
+/** Fills it. Resolves with the prefix by which `npm run image` and `npm run release` find the images. */
+export const fillBaseMirror = async (mirror: Mirror): Promise<string> => {
+  const { registry, platforms, run, folder, signal } = mirror;
+  const tools = createTools(folder, signal);
+  const prefix = `${registry}/library`;
+  for (const [argument, name] of Object.entries(baseImages)) {
+    const pushed: string[] = [];
+    for (const platform of platforms) {
+      const architecture = platform.split("/")[1] ?? "";
+      const image = `${prefix}/${name}-${architecture}`;
+      if (argument === "DEBIAN_IMAGE") await run(join(recipes, "debian-base.sh"), image, architecture);
+      else {
+        const args = [
+          "--platform",
+          platform,
+          "--build-arg",
+          `DEBIAN_IMAGE=${prefix}/${baseImages.DEBIAN_IMAGE}-${architecture}`,
+        ];
+        await buildNodeImage(image, { node: await nodeFor(architecture, tools, mirror), args }, run, folder);
+      }
+      await run("docker", "push", "--quiet", image);
+      // Docker's import takes every image for one of this machine.
+      await tools.crane("mutate", "--set-platform", platform, "--tag", image, image);
+      pushed.push(
+        `${image.slice(0, image.lastIndexOf(":"))}@${await tools.crane("digest", "--platform", platform, image)}`,
+      );
+    }
+    const manifests = pushed.flatMap((image) => ["--manifest", image]);
+    await tools.crane("index", "append", ...manifests, "--tag", `${prefix}/${name}`);
+  }
+  return prefix;
+};
