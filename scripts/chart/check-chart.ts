@@ -12,6 +12,7 @@ import { cachedProgram, outputOf } from "../run-program.ts";
 import type { Step } from "../step.ts";
 import { embeddedObjects } from "./embedded-objects.ts";
 import { chartFolder, renderChart, renderedChart, requiredValues } from "./render-chart.ts";
+import { checkCommonMetadata, checkSameTwice } from "./whole-chart.ts";
 import { schemaFileTemplate, writeSchemas } from "./write-schemas.ts";
 
 const valueFiles = async (folder: string): Promise<string[]> =>
@@ -84,4 +85,6 @@ export const chartSteps: readonly Step[] = [
   { name: "chart: unit tests", run: unitTests },
   { name: "chart: objects conform to their schemas", run: conformance },
   { name: "chart: bad values are refused", run: refusals },
+  { name: "chart: common labels and annotations are on all objects and on no pod", run: checkCommonMetadata },
+  { name: "chart: the same values render the same", run: checkSameTwice },
 ];

@@ -22,6 +22,27 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name ($root.Chart.Version | replace
 app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: browserpool
 app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/*
+Labels and annotations of an object. Those of the values are on objects, never on pods, which would restart, nor in selectors. Call with
+(list $ "component") or (list $ "component" (dict "labels" … "annotations" …)): the object's own, which win.
+*/}}
+{{- define "browserpool.metadata" -}}
+{{- $own := dict -}}
+{{- if gt (len .) 2 }}{{ $own = index . 2 }}{{ end -}}
+labels:
+  {{- include "browserpool.labels" . | nindent 2 }}
+  {{- with $own.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) ($own.annotations | default dict) (index . 0).Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{/* The labels that select pods of a component; they never change. Call with (list $ "component"). */}}
@@ -30,6 +51,21 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 app.kubernetes.io/name: {{ include "browserpool.name" $root }}
 app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{/* Name of the ServiceAccount of a component. Call with (list $ "api") or (list $ "operator"). */}}
+{{- define "browserpool.account" -}}
+{{- $account := (index (index . 0).Values (index . 1)).serviceAccount -}}
+{{- if $account.create -}}
+{{- $account.name | default (printf "%s-%s" (include "browserpool.fullname" (index . 0)) (index . 1)) -}}
+{{- else -}}
+{{- required (printf "%s.serviceAccount.name: name the account that you have made, or set create" (index . 1)) $account.name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The name of that account as a user of the Kubernetes API. Call in the same way. */}}
+{{- define "browserpool.user" -}}
+system:serviceaccount:{{ (index . 0).Release.Namespace }}:{{ include "browserpool.account" . }}
 {{- end -}}
 
 {{/* Labels of pods. They omit the chart's version, so that pods restart only when their own contents change. */}}
@@ -62,22 +98,25 @@ app.kubernetes.io/part-of: browserpool
 {{- include "browserpool.image" (list (index . 0) (index . 1) $missing) -}}
 {{- end -}}
 
-{{/* Security of every container of the release: the fields that Pod Security `restricted` requires, and a read-only root file system. */}}
-{{- define "browserpool.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{/* Maps as one: a later one wins by whole fields, and null takes a field away. Call with a list of maps. */}}
+{{- define "browserpool.merged" -}}
+{{- $result := dict -}}
+{{- range . }}
+{{- range $field, $value := . }}
+{{- if kindIs "invalid" $value }}{{ $_ := unset $result $field }}{{ else }}{{ $_ := set $result $field $value }}{{ end }}
+{{- end }}
+{{- end }}
+{{- toYaml $result -}}
 {{- end -}}
 
-{{/* Security of every pod of the release; the images run as this user. */}}
+{{/* Security of a container of the release. Call with (list $ values of its component). */}}
+{{- define "browserpool.containerSecurity" -}}
+{{- include "browserpool.merged" (list (index . 0).Values.containerSecurityContext (index . 1).containerSecurityContext) -}}
+{{- end -}}
+
+{{/* Security of a pod of the release; the images run as the user 10001. Call in the same way. */}}
 {{- define "browserpool.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
-seccompProfile:
-  type: RuntimeDefault
+{{- include "browserpool.merged" (list (index . 0).Values.podSecurityContext (index . 1).podSecurityContext) -}}
 {{- end -}}
 
 {{/* Where pods of a component may run. Call with (list $ "component" values). */}}
@@ -100,6 +139,12 @@ tolerations:
 {{- /* By version: replicas that a rollout takes away do not push the new ones onto one node. */}}
 {{- $term := dict "topologyKey" . "labelSelector" $selector "matchLabelKeys" (list "pod-template-hash") -}}
 {{- $apart = append $apart (dict "weight" 100 "podAffinityTerm" $term) -}}
+{{- end }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{- toYaml (merge (dict) . (dict "labelSelector" (dict "matchLabels" (include "browserpool.selector" (list $root $component) | fromYaml)))) | nindent 4 }}
+  {{- end }}
 {{- end }}
 {{- $own := dict -}}
 {{- with $apart }}
@@ -367,6 +412,15 @@ pod-security.kubernetes.io/warn: restricted
 pod-security.kubernetes.io/audit: restricted
 {{- end -}}
 
+{{/* What the namespace of a project has besides other objects. It outlives the release. Call with the project's id. */}}
+{{- define "browserpool.projectMetadata" -}}
+labels:
+  browserpool.dev/project: {{ . | quote }}
+  {{- include "browserpool.podSecurityLabels" . | nindent 2 }}
+annotations:
+  helm.sh/resource-policy: keep
+{{- end -}}
+
 {{/* The folder of the audit file; empty where audit lines go to no file. */}}
 {{- define "browserpool.auditFolder" -}}
 {{- $file := .Values.api.auditLog -}}
@@ -376,12 +430,8 @@ pod-security.kubernetes.io/audit: restricted
 {{- end -}}
 
 {{- define "browserpool.crdMetadata" -}}
-labels:
-  {{- include "browserpool.labels" (list . "crds") | nindent 2 }}
-{{- if .Values.crds.keep }}
-annotations:
-  helm.sh/resource-policy: keep
-{{- end }}
+{{- $keep := ternary (dict "helm.sh/resource-policy" "keep") dict .Values.crds.keep -}}
+{{- include "browserpool.metadata" (list . "crds" (dict "annotations" $keep)) -}}
 {{- end -}}
 
 {{/* Path of the browsers' profile below the kubelet's seccomp folder. */}}
