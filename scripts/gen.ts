@@ -1,6 +1,7 @@
 /** Writes every generated file; with `--check`, compares instead and fails on any difference. */
 import { generateAudit } from "./gen-audit.ts";
 import { generateChartKinds } from "./gen-chart-kinds.ts";
+import { generateChartValues } from "./gen-chart-values.ts";
 import { generateCli } from "./gen-cli.ts";
 import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
@@ -19,6 +20,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
     return "crds/";
   },
   "kinds of the chart's roles": generateChartKinds,
+  "table of the chart's values": generateChartValues,
   "rendered chart": generateManifests,
   "OpenAPI document": generateOpenApi,
   "tables of permissions": generatePermissions,
