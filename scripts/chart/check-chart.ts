@@ -1,6 +1,6 @@
 /**
  * The steps of `npm run check` that check the chart. Each runs alone and needs neither a cluster nor the internet.
- * Values in charts/browserpool/ci must work. Values in tests/bad-values must be refused, for the reason in their first
+ * Values in charts/browserpool/ci and charts/browserpool/platforms must work. Values in tests/bad-values must be refused, for the reason in their first
  * line.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -21,8 +21,9 @@ const valueFiles = async (folder: string): Promise<string[]> =>
     .sort()
     .map((file) => join(chartFolder, folder, file));
 
-/** Helm's argument for each file of good values; one has only the required values. */
-const goodValues = async (): Promise<string[]> => (await valueFiles("ci")).map((file) => `--values=${file}`);
+/** Helm's argument for each file of good values: those of the checks, and those for users, by the kind of cluster. */
+const goodValues = async (): Promise<string[]> =>
+  [...(await valueFiles("ci")), ...(await valueFiles("platforms"))].map((file) => `--values=${file}`);
 
 const lint = async (): Promise<void> => {
   for (const values of await goodValues())
@@ -36,7 +37,7 @@ const unitTests = (): Promise<string> =>
   outputOf(cachedProgram("helm-unittest"), ["--strict", "--values", requiredValues, chartFolder]);
 
 /** Kinds of other projects; the repository has no schemas for them. */
-const otherKinds = "HTTPRoute,PrometheusRule,SeccompProfile,ServiceMonitor";
+const otherKinds = "BackendConfig,HTTPRoute,PrometheusRule,SeccompProfile,ServiceMonitor";
 
 /**
  * Validates every object that the chart renders with good values, and every object that it embeds in files for the

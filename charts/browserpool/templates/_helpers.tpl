@@ -421,6 +421,16 @@ annotations:
   helm.sh/resource-policy: keep
 {{- end -}}
 
+{{/* CEL: nobody gives a pod or container an SELinux type, nor a level unless the values allow that. Call with (list $ "place"). */}}
+{{- define "browserpool.ownSeLinux" -}}
+{{- $options := print (index . 1) ".?securityContext.?seLinuxOptions" -}}
+{{- if (index . 0).Values.rbac.seLinuxLevel -}}
+{{ $options }}.?type.orValue('') == '' && {{ $options }}.?role.orValue('') == '' && {{ $options }}.?user.orValue('') == ''
+{{- else -}}
+!{{ $options }}.hasValue()
+{{- end -}}
+{{- end -}}
+
 {{/* The folder of the audit file; empty where audit lines go to no file. */}}
 {{- define "browserpool.auditFolder" -}}
 {{- $file := .Values.api.auditLog -}}
