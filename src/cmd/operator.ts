@@ -1,5 +1,6 @@
 import { type KeyObject, randomUUID } from "node:crypto";
 import { loadAgentMasterKey, loadSigningKey } from "../core/bootstrap/installation-keys.ts";
+import { requireOnlyInstallation } from "../core/bootstrap/one-installation.ts";
 import { ensureNamespace } from "../core/bootstrap/system-namespace.ts";
 import type { Config } from "../core/config/config.ts";
 import { createHealth } from "../core/http/ops/health.ts";
@@ -233,6 +234,7 @@ const start = async (
   const namespace = config.systemNamespace;
   const { privateKey, publicKey, master } = await whileUnreachable(
     async () => {
+      await requireOnlyInstallation({ kube, namespace });
       await ensureNamespace(kube, namespace);
       return { ...(await loadSigningKey({ kube, namespace })), master: await loadAgentMasterKey({ kube, namespace }) };
     },

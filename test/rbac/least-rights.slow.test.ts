@@ -42,6 +42,7 @@ const parts = new AsyncDisposableStack();
 
 let cluster: Cluster;
 let site: Server;
+let startSecondOperator: () => Promise<unknown>;
 let urls: { api: string; ops: string[] };
 
 const kubeconfigOf = async (account: Account): Promise<string> => {
@@ -76,7 +77,9 @@ beforeAll(async () => {
     BROWSERPOOL_BROWSER_IMAGE: browsers.image,
     BROWSERPOOL_BROWSER_TEMPLATE_FILE: templateFile,
   });
-  const operator = await startOperator({ config, kubeconfigPath: await kubeconfigOf("browserpool-operator") }, log);
+  const kubeconfigPath = await kubeconfigOf("browserpool-operator");
+  startSecondOperator = () => startOperator({ config: { ...config, systemNamespace: "second" }, kubeconfigPath }, log);
+  const operator = await startOperator({ config, kubeconfigPath }, log);
   parts.defer(() => operator.stop());
   const api = await startApi({ config, kubeconfigPath: await kubeconfigOf("browserpool-api") }, log);
   parts.defer(() => api.stop());
@@ -240,6 +243,10 @@ test("where others have pods, a pool says what it waits for, and starts when the
     "it is gone",
     async () => (await kube.get(browserPoolKind, { namespace, name: "demo" })) === undefined,
   );
+});
+
+test("the operator of a second installation does not start, and says where the first one is", async () => {
+  await expect(startSecondOperator()).rejects.toThrow(`already, in namespace ${systemNamespace}`);
 });
 
 test("no call of these tests stayed refused", async () => {

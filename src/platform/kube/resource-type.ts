@@ -51,6 +51,14 @@ export const namespaces: ResourceType<Namespace> = {
 
 export const nodes: ResourceType<Node> = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
+export const clusterRoles: ResourceType<KubeObject> = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  namespaced: false,
+};
+
 export const leases: ResourceType<Lease> = {
   group: "coordination.k8s.io",
   version: "v1",
