@@ -160,6 +160,7 @@ const lead = async (
   const savers = startEndingSavers({ kube, store: shared.store, isSettled: saves.isSettled, log });
   const gate = createProjectGate();
   const { limits, systemNamespace } = config;
+  const pullSecrets = { namespace: systemNamespace, names: config.pullSecrets };
   const organizationSessions = limits.pooledSessions + limits.onDemandSessions;
   const caps = startSessionCaps({ kube, log, systemNamespace, organizationSessions });
   const meter = metrics.work;
@@ -195,7 +196,9 @@ const lead = async (
       ...(origin
         ? [runSessionOutcomesController({ kube, subscriber, origin, reported: metrics.reported, log }, lead)]
         : []),
-      ...(projectObjects ? [runProjectController({ kube, wanted: projectObjects, gate, meter, log }, lead)] : []),
+      ...(projectObjects
+        ? [runProjectController({ kube, wanted: projectObjects, pullSecrets, gate, meter, log }, lead)]
+        : []),
     ]);
   } finally {
     subscriber.disconnect();

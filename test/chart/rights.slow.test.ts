@@ -3,7 +3,7 @@
  * server.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Account, type Cluster, startCluster, systemNamespace } from "./start-cluster.ts";
+import { type Account, type Cluster, pullSecret, startCluster, systemNamespace } from "./start-cluster.ts";
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -676,6 +676,44 @@ describe("nothing that takes over a node or another account is made by either of
     expect(debugged.ok, debugged.text).toBe(true);
     const { ok, text } = await cluster.kubectl("operator", "label pod good -n open browserpool.dev/leased=true");
     expect(ok, text).toBe(true);
+  });
+});
+
+describe("a pull secret", () => {
+  const login = (text: string) => Buffer.from(text).toString("base64");
+  const pull = (name: string, text = "{}", namespace = "team") => ({
+    ...{ apiVersion: "v1", kind: "Secret", metadata: { name, namespace } },
+    ...{ type: "kubernetes.io/dockerconfigjson", data: { ".dockerconfigjson": login(text) } },
+  });
+  const apply = (secret: object) => cluster.kubectl("operator", "apply --server-side --force-conflicts -f -", [secret]);
+
+  test("is copied and changed by the operator under its name, and read by it nowhere", async () => {
+    expect((await apply(pull(pullSecret))).ok).toBe(true);
+    expect((await apply(pull(pullSecret, '{"auths":{}}'))).ok).toBe(true);
+    const { ok, text } = await cluster.kubectl("operator", `get secret ${pullSecret} -n team`);
+    expect([ok, text]).toEqual([false, expect.stringContaining("Forbidden")]);
+    await cluster.kubectl("admin", `delete secret ${pullSecret} -n team`);
+  });
+
+  test("is made under no other name", async () => {
+    expect((await apply(pull("another"))).text).toContain("Forbidden");
+    const { text } = await cluster.kubectl("operator", "create -f -", [pull("another")]);
+    expect(text).toContain("makes keys of agents only");
+  });
+
+  test("takes no login's place, and shows none, even by a change of nothing", async () => {
+    const owned = { ...secret(pullSecret, "team"), stringData: { password: "hunter2" } };
+    expect((await cluster.kubectl("admin", "create -f -", [owned])).ok).toBe(true);
+    const nothing = { apiVersion: "v1", kind: "Secret", metadata: { name: pullSecret, namespace: "team" } };
+    for (const [object, why] of [
+      [pull(pullSecret), "field is immutable"],
+      [nothing, "copies pull secrets"],
+    ] as const) {
+      const { ok, text } = await apply(object);
+      expect([ok, text]).toEqual([false, expect.stringContaining(why)]);
+      expect(text).not.toContain(login("hunter2"));
+    }
+    await cluster.kubectl("admin", `delete secret ${pullSecret} -n team`);
   });
 });
 

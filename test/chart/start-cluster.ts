@@ -11,6 +11,11 @@ import { createLogger } from "../../src/platform/base/log.ts";
 
 export const systemNamespace = "browserpool-system";
 
+/** The Secret that stands for one of imagePullSecrets. */
+export const pullSecret = "registry";
+
+const operator = `${systemNamespace}:browserpool-operator`;
+
 /**
  * `admin` may do everything; `member` is a person who may write pods and Secrets in the project and in the namespace
  * `other`; the other accounts are the chart's ServiceAccounts.
@@ -85,7 +90,14 @@ export const startCluster = async (): Promise<Cluster> => {
     await must("admin", `create clusterrole member --verb=get,list,create,patch,delete --resource=${resources}`);
     for (const name of ["team", "other"])
       await must("admin", `create rolebinding ann --clusterrole=member --user=ann -n ${name}`);
-    const rendered = await readFile(join(root, "manifests/install.yaml"), "utf8");
+    // As the chart has it with imagePullSecrets, which the file leaves out.
+    const rendered = (await readFile(join(root, "manifests/install.yaml"), "utf8")).replace(
+      "object.metadata.name in [] &&",
+      `object.metadata.name in ['${pullSecret}'] &&`,
+    );
+    await must("admin", `create clusterrole copies --verb=patch --resource=secrets --resource-name=${pullSecret}`);
+    for (const name of ["team", "other"])
+      await must("admin", `create rolebinding copies --clusterrole=copies --serviceaccount=${operator} -n ${name}`);
     const all = parseAllDocuments(rendered).map((document) => document.toJS() as Rendered | null);
     await must(
       "admin",

@@ -431,6 +431,15 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{/* Names of the pull secrets that projects get copies of, as JSON. */}}
+{{- define "browserpool.copiedPullSecrets" -}}
+{{- $names := list -}}
+{{- if .Values.browsers.copyPullSecrets -}}
+{{- range .Values.imagePullSecrets }}{{ $names = append $names .name }}{{ end -}}
+{{- end -}}
+{{- toJson $names -}}
+{{- end -}}
+
 {{/* The folder of the audit file; empty where audit lines go to no file. */}}
 {{- define "browserpool.auditFolder" -}}
 {{- $file := .Values.api.auditLog -}}

@@ -206,6 +206,11 @@ const Environment = z.object({
   BROWSERPOOL_PROJECT_OBJECTS_FILE: optional.describe(
     "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
   ),
+  BROWSERPOOL_PULL_SECRETS: list
+    .refine((names) => names.length <= 8, "at most 8")
+    .describe(
+      "Secrets of the system namespace with logins for image registries, which the operator copies into every project's; docs/cluster-settings.md. Left out: none.",
+    ),
   BROWSERPOOL_INITIAL_KEY_SECRET: optional.describe(
     "Secret of the system namespace for the first API key (entry api-key), made when the organization has no key. Left out: no key is made.",
   ),
@@ -364,6 +369,8 @@ export type Config = {
   browserTemplateFile: string | undefined;
   browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store" | "session_outcomes")[];
   projectObjectsFile: string | undefined;
+  /** Names of Secrets of the system namespace that projects get copies of. */
+  pullSecrets: readonly string[];
   initialKeySecret: string | undefined;
   secretsKeyFile: string | undefined;
   /** Undefined: the installation has no store for blobs. */
@@ -385,6 +392,12 @@ const blobSettings = (env: z.infer<typeof Environment>): BlobSettings | undefine
   const pathStyle = env.BROWSERPOOL_S3_PATH_STYLE ?? String(endpoint !== undefined);
   return { ...place, endpoint, region: env.BROWSERPOOL_S3_REGION, pathStyle: pathStyle === "true" };
 };
+
+const proxyCheckSettings = (env: z.infer<typeof Environment>): ProxyCheckSettings => ({
+  enabled: env.BROWSERPOOL_PROXY_CHECKS === "on",
+  url: env.BROWSERPOOL_PROXY_CHECK_URL,
+  privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
+});
 
 /**
  * Reads the environment. Throws an error that names each bad variable. The result is frozen. Values of `fixed` win over
@@ -463,15 +476,12 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       ...(env.BROWSERPOOL_SESSION_OUTCOMES === "on" ? ["session_outcomes" as const] : []),
     ],
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
+    pullSecrets: env.BROWSERPOOL_PULL_SECRETS,
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,
     secretsKeyFile: env.BROWSERPOOL_SECRETS_KEY_FILE,
     blobs,
     proxyProviderFile: env.BROWSERPOOL_PROXY_PROVIDER_FILE,
-    proxyChecks: {
-      enabled: env.BROWSERPOOL_PROXY_CHECKS === "on",
-      url: env.BROWSERPOOL_PROXY_CHECK_URL,
-      privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
-    },
+    proxyChecks: proxyCheckSettings(env),
     privateDestinations: env.BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS,
     sites: {
       minTrials: env.BROWSERPOOL_REGISTRY_MIN_TRIALS,

@@ -1,5 +1,6 @@
 /**
- * Keeps an installation's objects (network policies, role bindings, quotas…) in the namespace of every project.
+ * Keeps an installation's objects (network policies, role bindings, quotas…) in the namespace of every project, and
+ * copies of the pull secrets of browsers.
  *
  *   a namespace becomes a project, or changes ──► may it? ──► apply all objects ──► browsers may be started there
  *                                  ▲                 │               └─ one fails ──► Event, retry after a back-off
@@ -22,11 +23,13 @@ import { startWorkQueue, type WorkMeter } from "../../platform/kube/work-queue.t
 import { createSpecPredicate } from "../reconcile/predicates.ts";
 import type { ProjectGate } from "../reconcile/start-gate.ts";
 import type { ProjectObjects } from "./project-objects.ts";
+import type { PullSecrets } from "./pull-secrets.ts";
 import { reconcileProject } from "./reconcile.ts";
 
 type ProjectControllerDeps = {
   kube: Kube;
   wanted: ProjectObjects;
+  pullSecrets?: PullSecrets | undefined;
   gate: ProjectGate;
   meter?: WorkMeter | undefined;
   log: Logger;

@@ -52,18 +52,20 @@ const projectOf = ({ metadata }: Namespace): Project | undefined => {
   };
 };
 
-const isDeleted = ({ metadata }: Namespace): boolean => metadata.labels?.[projectStatusLabel] === "deleted";
+/** Whether the project of a namespace was deleted: its namespace stays. */
+export const isDeletedProject = ({ metadata }: Namespace): boolean =>
+  metadata.labels?.[projectStatusLabel] === "deleted";
 
 /**
  * The project of a namespace; undefined when it is no project, when the project was deleted, or when the namespace is
  * being deleted.
  */
 export const readProject = (namespace: Namespace): Project | undefined =>
-  isDeleted(namespace) || namespace.metadata.deletionTimestamp !== undefined ? undefined : projectOf(namespace);
+  isDeletedProject(namespace) || namespace.metadata.deletionTimestamp !== undefined ? undefined : projectOf(namespace);
 
 /** The project of a namespace that is being deleted, and of no other. */
 export const readLeavingProject = (namespace: Namespace): Project | undefined =>
-  isDeleted(namespace) || namespace.metadata.deletionTimestamp === undefined ? undefined : projectOf(namespace);
+  isDeletedProject(namespace) || namespace.metadata.deletionTimestamp === undefined ? undefined : projectOf(namespace);
 
 /** The project of a namespace if it has no sessions any more: it is archived, deleted or being deleted. */
 export const readClosedProject = (namespace: Namespace): Project | undefined =>

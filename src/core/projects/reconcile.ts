@@ -9,12 +9,14 @@ import type { Requeue } from "../../platform/kube/work-queue.ts";
 import type { ProjectGate } from "../reconcile/start-gate.ts";
 import { fieldManager, whyLeftAlone } from "./adoption.ts";
 import { countsOwnKinds, type ProjectObject, type ProjectObjects } from "./project-objects.ts";
+import { type PullSecrets, pullSecretSteps, type Step } from "./pull-secrets.ts";
 
 export type ReconcileProjectDeps = {
-  kube: Pick<Kube, "apply" | "get" | "list">;
+  kube: Pick<Kube, "apply" | "get" | "list" | "delete">;
   projects: Pick<Reflector<Namespace>, "get">;
   types: ResourceTypes;
   wanted: ProjectObjects;
+  pullSecrets?: PullSecrets | undefined;
   /** Quotas on objects of our own kinds are applied from then on, by `performance.now()`. */
   quotasFromMs: number;
   gate: ProjectGate;
@@ -50,11 +52,17 @@ const applyLabels = async (name: string, { kube, wanted }: ReconcileProjectDeps)
   if (Object.keys(labels).length > 0) await kube.apply(namespaces, { metadata: { name, labels } }, { fieldManager });
 };
 
-/** Applies the labels and these objects, also after a failure; returns the failures as text. */
-const applyAll = async (name: string, objects: ProjectObject[], deps: ReconcileProjectDeps): Promise<string[]> => {
-  const steps: [what: string, apply: () => Promise<void>][] = [
+/** Applies the labels, these objects and the pull secrets, also after a failure; returns the failures as text. */
+const applyAll = async (
+  namespace: Namespace,
+  objects: ProjectObject[],
+  deps: ReconcileProjectDeps,
+): Promise<string[]> => {
+  const { name } = namespace.metadata;
+  const steps: Step[] = [
     [`labels of Namespace ${name}`, () => applyLabels(name, deps)],
-    ...objects.map((object): (typeof steps)[number] => [nameOf(object), () => applyObject(object, name, deps)]),
+    ...objects.map((object): Step => [nameOf(object), () => applyObject(object, name, deps)]),
+    ...pullSecretSteps(namespace, deps),
   ];
   const failures: string[] = [];
   for (const [what, apply] of steps) {
@@ -91,7 +99,7 @@ export const reconcileProject = async (name: string, deps: ReconcileProjectDeps)
   const { objects } = deps.wanted;
   const untilQuotasMs = deps.quotasFromMs - performance.now();
   const present = untilQuotasMs > 0 ? objects.filter((object) => !countsOwnKinds(object)) : objects;
-  const failures = await applyAll(name, present, deps);
+  const failures = await applyAll(namespace, present, deps);
   // What is no project any more was closed meanwhile, and stays so.
   const now = projects.get({ name });
   if (!now || now.metadata.deletionTimestamp) return undefined;
