@@ -104,4 +104,12 @@ describe("with a port for operations", () => {
       expect(await Promise.all(statuses)).toEqual([200, 403]);
     }
   });
+
+  test("load balancers that ask for `/` under the pod's address get an answer without data, and readiness at the ops port", async () => {
+    const headers = { host: "10.1.2.3:8080" };
+    const { status, text } = await rawRequest(api.url, { headers });
+    expect([status, Object.keys(JSON.parse(text) as object)]).toEqual([200, ["name", "version", "links"]]);
+    expect((await rawRequest(api.url, { headers: { host: "rebound.example.com" } })).status).toBe(403);
+    expect((await rawRequest(ops.api, { path: "/readyz", headers })).status).toBe(200);
+  });
 });
