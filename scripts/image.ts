@@ -15,7 +15,7 @@ the digest that the registry has now, and writes the digest into the images' lab
   --local             builds browserpool/local, the whole of local mode in one image, and nothing else; on Linux only
   --tag TAG           default: the version of package.json
   --prefix PREFIX     default: browserpool
-  --platform PLATFORM linux/amd64 or linux/arm64; default: this machine's. Another one needs QEMU (docs/images.md)
+  --platform PLATFORM linux/amd64 or linux/arm64; default: this machine's. Another one needs QEMU (docs/releases.md)
   --base PREFIX       takes the base images from this mirror, e.g. mirror.example.com/library
   --chromium VERSION  of Debian's package; default: the newest
   --network MODE      network of the build's containers, in docker's words

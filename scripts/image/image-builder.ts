@@ -30,7 +30,7 @@ type BuilderOptions = {
 };
 
 /** Builds images of one tree for one platform. */
-export type ImageBuilder = AsyncDisposable & {
+type ImageBuilder = AsyncDisposable & {
   docker: Docker;
   /** The base images, by the Dockerfile's arguments, with their digests where they are known. */
   bases: Record<string, string>;

@@ -3,7 +3,7 @@ import { chromiumLabel, type ImageTarget } from "../image/image-builder.ts";
 import type { Tools } from "./tools.ts";
 
 /** `sha256:` and 64 hexadecimal digits. */
-export type Digest = string;
+type Digest = string;
 
 export type ReleasedImage = {
   target: ImageTarget;

@@ -37,7 +37,7 @@ export const carryOut = async (publication: Publication): Promise<Release> => {
   await verify(release, publication);
   await promote(release, publication);
   const changelog = await readFile(join(publication.tree, "CHANGELOG.md"), "utf8");
-  await writeFile(join(out, "notes.md"), `${notesOf(changelog, version)}\n`);
+  await writeFile(join(out, "notes.txt"), `${notesOf(changelog, version)}\n`);
   await writeFile(join(out, "release.json"), `${JSON.stringify(release, undefined, 2)}\n`);
   return release;
 };
