@@ -7,6 +7,7 @@ import { generateConfigTable } from "./gen-config-table.ts";
 import { generateCrds } from "./gen-crds.ts";
 import { generateJudging } from "./gen-judging.ts";
 import { generateManifests } from "./gen-manifests.ts";
+import { generateMetrics } from "./gen-metrics.ts";
 import { generateOpenApi } from "./gen-openapi.ts";
 import { generatePermissions } from "./gen-permissions.ts";
 import { generateSeededBugs } from "./gen-seeded-bugs.ts";
@@ -28,6 +29,7 @@ export const generators: Record<string, (options: { check: boolean }) => Promise
   "tables of the judge": generateJudging,
   "page of commands": generateCli,
   "table of telemetry events": generateTelemetry,
+  "table of metrics": generateMetrics,
   "table of settings": generateConfigTable,
   "table of pools' and browsers' settings": generateSettings,
   "table of seeded bugs": generateSeededBugs,

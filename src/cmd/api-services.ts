@@ -14,8 +14,9 @@ import { createLeasePages } from "../core/leases/lease-pages.ts";
 import type { LeaseStore } from "../core/leases/lease-store.ts";
 import { createNamesComplete } from "../core/leases/names-in-use.ts";
 import { createReturningBrowsers } from "../core/leases/returning-browsers.ts";
-import { createApiMetrics } from "../core/metrics/api-metrics.ts";
+import { type ApiMetrics, createApiMetrics } from "../core/metrics/api-metrics.ts";
 import { createPoolMetrics, type PoolCounts, type PoolFigures } from "../core/metrics/pool-metrics.ts";
+import type { Owners, SessionMetrics } from "../core/metrics/session-metrics.ts";
 import { browserKind } from "../core/model/browsers/browser.ts";
 import { type BrowserPool, browserPoolKind } from "../core/model/pools/browser-pool.ts";
 import { presentSize } from "../core/model/pools/pool-size.ts";
@@ -85,6 +86,7 @@ type ApiParts = {
   redis: RedisConnection;
   store: LeaseStore;
   metrics: ProcessMetrics;
+  sessionMetrics: SessionMetrics;
   log: Logger;
 };
 
@@ -108,17 +110,26 @@ const totals = (pools: BrowserPool[]): PoolCounts =>
 const poolFigures = ({ pools, projects }: { pools: { list(): BrowserPool[] }; projects: Projects }): PoolFigures[] => {
   const idOf = new Map(projects.list().map(({ namespace, id }) => [namespace, id]));
   return pools.list().flatMap((pool) => {
-    const { metadata, spec } = pool;
+    const { metadata, spec, status } = pool;
     const project = idOf.get(metadata.namespace);
     if (project === undefined) return [];
     return {
       ...countsOf(pool),
+      key: metadata.uid,
       project,
       pool: spec.name ?? metadata.name,
       createdAt: metadata.creationTimestamp ?? "",
+      outdated: { image: status?.outdatedPods ?? 0, configuration: status?.outdated ?? 0 },
     };
   });
 };
+
+/** The pools and projects that metrics name. */
+const metricOwners = (caches: Parameters<typeof poolFigures>[0]): Owners => ({
+  pools: () =>
+    poolFigures(caches).map(({ key, createdAt, project, pool }) => ({ key, createdAt, labels: { project, pool } })),
+  projects: () => caches.projects.list().map(({ id, createdAt }) => ({ key: id, createdAt, labels: { project: id } })),
+});
 
 /** Starts the watches that keep copies of the organization's objects, until `stack` is disposed of. */
 const startCaches = (
@@ -248,6 +259,18 @@ const countObjects = async (kube: Pick<Kube, "count">): Promise<OrganizationUse>
   return { authConnections, vaults };
 };
 
+/** Lets metrics tell of what the copies show. */
+const startMetrics = (
+  { config, metrics: { registry }, sessionMetrics }: ApiParts,
+  caches: Parameters<typeof poolFigures>[0],
+): ApiMetrics => {
+  const owners = metricOwners(caches);
+  sessionMetrics.follow(owners);
+  const most = config.metricsPools;
+  createPoolMetrics(registry, { most, pools: () => poolFigures(caches) });
+  return createApiMetrics(registry, () => totals(caches.pools.list()), { most, owners });
+};
+
 /**
  * Builds all dependencies of the use cases; waits for Kubernetes and Redis until `signal` is aborted. `stack` ends
  * them.
@@ -287,9 +310,8 @@ export const startServices = async (
   const requestKube = kubeForRequests(kube, config.limits.objectsPerProject);
   const policies = createPolicyReader({ kube: requestKube, log });
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
-  const blobs = await startBlobs({ config, log }, stack);
-  const apiMetrics = createApiMetrics(metrics.registry, () => totals(caches.pools.list()));
-  createPoolMetrics(metrics.registry, { most: config.metricsPools, pools: () => poolFigures(caches) });
+  const blobs = await startBlobs({ config, meter: metrics.onBlobCall, log }, stack);
+  const apiMetrics = startMetrics(parts, caches);
   await leaveInitialKey({ kube, namespace, secretName: config.initialKeySecret, apiKeys: caches.apiKeys, log });
   const exporting = {
     config,

@@ -7,7 +7,9 @@ import type { AppDeps } from "../core/http/app-deps.ts";
 import { drainable } from "../core/http/drain.ts";
 import { createHealth } from "../core/http/ops/health.ts";
 import { answerMalformed } from "../core/http/refuse-socket.ts";
+import { endedSession } from "../core/leases/ended-session.ts";
 import { createLeaseStore } from "../core/leases/lease-store.ts";
+import { createSessionMetrics } from "../core/metrics/session-metrics.ts";
 import { startProjectEnds } from "../core/sessions/end-sessions-of.ts";
 import { type AuditLog, createAuditLog } from "../platform/audit/audit-log.ts";
 import { createRecentLines } from "../platform/audit/recent-lines.ts";
@@ -115,19 +117,22 @@ const start = async ({ config, kubeconfigPath }: ApiOptions, log: Logger, signal
   await using stack = new AsyncDisposableStack();
   const health = createHealth({ redis: () => store.ping().then(() => true), kubernetes: () => kube.ready() });
   const metrics = createProcessMetrics(health.parts);
-  const { registry, onKubeCall } = metrics;
+  const { registry, onKubeCall, onRedisCommand } = metrics;
   const kube = connectKube({ requestTimeoutMs, onCall: onKubeCall, ...(kubeconfigPath && { kubeconfigPath }) });
   stack.defer(() => kube.close());
-  const redis = connectRedis(config.redisUrl, log);
+  const redis = connectRedis(config.redisUrl, log, onRedisCommand);
   stack.defer(() => redis.disconnect());
-  const store = createLeaseStore(redis);
+  const sessionMetrics = createSessionMetrics(registry, { most: config.metricsPools });
+  const store = createLeaseStore(redis, (lease, reason) =>
+    sessionMetrics.ended(endedSession(lease, reason, Date.now())),
+  );
   let services: ServiceDeps | undefined;
   const mountPages = (app: Parameters<typeof mountDocs>[0]): void => {
     mountDocs(app, routes);
     for (const { mountOps } of features) mountOps?.(app, () => services);
   };
   const opsUrl = await startOps({ config, health, registry, mountPages, log }, stack);
-  services = await startServices({ config, kube, redis, store, metrics, log }, stack, signal);
+  services = await startServices({ config, kube, redis, store, metrics, sessionMetrics, log }, stack, signal);
   const projectEnds = startProjectEnds(services);
   stack.defer(() => projectEnds.stop());
   const answers = createIdempotentAnswers(redis);

@@ -6,11 +6,14 @@ import type { Config } from "../core/config/config.ts";
 import { createHealth } from "../core/http/ops/health.ts";
 import { createAgentClient } from "../core/leases/agent/agent-client.ts";
 import { createEndedLeases } from "../core/leases/ended-leases.ts";
+import { endedSession } from "../core/leases/ended-session.ts";
 import { createLeaseStore } from "../core/leases/lease-store.ts";
 import { createLeavingMarks } from "../core/leases/leaving-marks.ts";
 import { createNamesInUse } from "../core/leases/names-in-use.ts";
+import type { OnLeaseEnded } from "../core/leases/records.ts";
 import { createRepairStore } from "../core/leases/repair-store.ts";
 import { createOperatorMetrics } from "../core/metrics/operator-metrics.ts";
+import { createSessionMetrics, type SessionMetrics } from "../core/metrics/session-metrics.ts";
 import { runOnDemandController, runPoolController } from "../core/pools/controller.ts";
 import { createAcceptedSessions } from "../core/pools/observe/accepted-sessions.ts";
 import { startEndingSavers } from "../core/pools/observe/ending-savers.ts";
@@ -43,11 +46,12 @@ import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import { connectKube } from "../platform/kube/client.ts";
 import { whileUnreachable } from "../platform/kube/kube-error.ts";
 import { type Lead, type LeaderElection, startLeaderElection } from "../platform/kube/leader-election.ts";
-import { createProcessMetrics } from "../platform/metrics/process-metrics.ts";
+import { createProcessMetrics, type ProcessMetrics } from "../platform/metrics/process-metrics.ts";
 import { checkRedis } from "../platform/redis/check-redis.ts";
 import { connectRedis, whenReady } from "../platform/redis/connection.ts";
 import { memoryUse } from "../platform/redis/memory-use.ts";
 import { controllers } from "./features.ts";
+import { followMetrics } from "./follow-metrics.ts";
 import { startLimitMs, startOps, withinStartLimit } from "./program.ts";
 import { type AnalysisParts, readAnalyses } from "./read-analyses.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
@@ -82,13 +86,20 @@ export const leaderLease = ({ systemNamespace }: Config): { namespace: string; n
   name: "browserpool-operator",
 });
 
+type StoreParts = Pick<ProcessMetrics, "onRedisCommand"> & {
+  config: Config;
+  sessionMetrics: Pick<SessionMetrics, "ended">;
+  log: Logger;
+};
+
 /** Connects the stores that the controllers need. */
-const connectStores = (config: Config, log: Logger) => {
-  const redis = connectRedis(config.redisUrl, log);
-  const store = createLeaseStore(redis);
+const connectStores = ({ config, sessionMetrics, onRedisCommand, log }: StoreParts) => {
+  const redis = connectRedis(config.redisUrl, log, onRedisCommand);
+  const onEnded: OnLeaseEnded = (lease, reason) => sessionMetrics.ended(endedSession(lease, reason, Date.now()));
+  const store = createLeaseStore(redis, onEnded);
   const stores = {
     store,
-    repairs: createRepairStore(redis),
+    repairs: createRepairStore(redis, onEnded),
     siteReports: createSiteReports(redis),
     leavingMarks: createLeavingMarks(redis),
     names: createSessionNames(redis, store),
@@ -123,6 +134,7 @@ type Work = Omit<
   analyses: AnalysisParts | undefined;
   /** The name under which outcomes of sessions count; undefined: none does. */
   outcomesOrigin: string | undefined;
+  sessionMetrics: SessionMetrics;
   log: Logger;
 };
 
@@ -137,6 +149,7 @@ const lead = async (
     privateKey,
     analyses,
     outcomesOrigin: origin,
+    sessionMetrics,
     ...shared
   }: Work,
   lead: Lead,
@@ -164,6 +177,8 @@ const lead = async (
   const organizationSessions = limits.pooledSessions + limits.onDemandSessions;
   const caps = startSessionCaps({ kube, log, systemNamespace, organizationSessions });
   const meter = metrics.work;
+  const acceptedSessions = createAcceptedSessions({ limits, caps, setAside: analyses?.settings.namespace });
+  const stopMetrics = followMetrics({ limits, caps, acceptedSessions, metrics, sessionMetrics });
   try {
     const deps = {
       ...shared,
@@ -174,12 +189,18 @@ const lead = async (
       agents,
       subscriber,
       gate: projectObjects ? gate : openGate,
-      acceptedSessions: createAcceptedSessions({ limits, caps, setAside: analyses?.settings.namespace }),
+      acceptedSessions,
     };
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
       runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
-      runObjectControllers({ controllers, parts: { blobs, proxyProvider, destinationFilter }, kube, meter, log }, lead),
+      runObjectControllers(
+        {
+          ...{ controllers, parts: { blobs, proxyProvider, destinationFilter }, kube, meter, log },
+          countObjects: metrics.lead.countObjects,
+        },
+        lead,
+      ),
       runSiteConfigController({ kube, rules: config.sites, meter, log }, lead),
       runSiteAnalysisController({
         kube,
@@ -201,6 +222,7 @@ const lead = async (
         : []),
     ]);
   } finally {
+    stopMetrics();
     subscriber.disconnect();
     await saves.stop();
     await Promise.all([
@@ -226,11 +248,12 @@ const start = async (
   let election: LeaderElection | undefined;
   const isLeader = (): boolean => election?.isLeader() ?? false;
   const health = createHealth({ redis: () => stores.store.ping().then(() => true), kubernetes: () => kube.ready() });
-  const { registry, onKubeCall } = createProcessMetrics(health.parts);
-  const metrics = createOperatorMetrics(registry, isLeader);
+  const { registry, onKubeCall, onRedisCommand, onBlobCall } = createProcessMetrics(health.parts);
+  const metrics = createOperatorMetrics(registry, isLeader, { most: config.metricsPools });
+  const sessionMetrics = createSessionMetrics(registry, { most: config.metricsPools });
   const kube = connectKube({ requestTimeoutMs, onCall: onKubeCall, ...(kubeconfigPath && { kubeconfigPath }) });
   stack.defer(() => kube.close());
-  const { redis, stores } = connectStores(config, log);
+  const { redis, stores } = connectStores({ config, sessionMetrics, onRedisCommand, log });
   stack.defer(() => redis.disconnect());
   const opsUrl = await startOps({ config, health, registry, log }, stack);
 
@@ -251,7 +274,7 @@ const start = async (
   const { drainDeadlineMs, browserFeatures: features } = config;
   const outcomesOrigin = features.includes("session_outcomes") ? await originOf(kube, namespace) : undefined;
   const keys = { agentKeys: createAgentKeys(master), privateKey };
-  const blobs = await startBlobs({ config, log }, stack);
+  const blobs = await startBlobs({ config, meter: onBlobCall, log }, stack);
   const work = {
     config,
     kube,
@@ -269,6 +292,7 @@ const start = async (
     analyses,
     outcomesOrigin,
     metrics,
+    sessionMetrics,
     log,
   };
   election = startLeaderElection({

@@ -139,6 +139,7 @@ const startReplica = async <T extends Statused>(
     ...{ kube, source, keys, expectations: memory.expectations, record, log: silent },
     add: () => undefined,
     addBatched: () => undefined,
+    onOwned: () => undefined,
     onDeleted(uid, ownerUid) {
       if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
       memory.dying.delete(uid);

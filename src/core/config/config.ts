@@ -189,7 +189,7 @@ const Environment = z.object({
     "Most bytes of the blob store for a project's recordings; a new recording counts with the most that it may become.",
   ),
   BROWSERPOOL_METRICS_POOLS: whole(200, 0).describe(
-    "Pools that the api's metrics tell apart, the oldest ones; the others are added up as `other`.",
+    "Pools and projects that metrics tell apart, the oldest ones; the others are added up as `other`.",
   ),
   BROWSERPOOL_BROWSER_IMAGE: z
     .string()

@@ -11,7 +11,14 @@ import {
   textsReply,
 } from "../../platform/redis/script.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
-import { type AnyLease, type BrowserRecord, EndedLease, type EndReason, LeaseRecord } from "./records.ts";
+import {
+  type AnyLease,
+  type BrowserRecord,
+  EndedLease,
+  type EndReason,
+  LeaseRecord,
+  type OnLeaseEnded,
+} from "./records.ts";
 
 /**
  * The outcome of `take` and `reject`. `full`: the queue has no place for a new caller; `ended`: the session ended
@@ -178,8 +185,18 @@ const takeArguments = (taking: TakeRequest): (string | number)[] => {
   return [session, channel, request, ticket, mostWaiting, Number(clean)];
 };
 
-/** `redis`: a connection for commands, not for subscriptions. */
-export const createLeaseStore = (redis: RedisConnection) => {
+/** A lease that a script has ended, or undefined; `onEnded` is told of it. */
+const endedReply = (reply: unknown, reason: EndReason, onEnded?: OnLeaseEnded): LeaseRecord | undefined => {
+  const lease = leaseReply(reply);
+  if (lease) onEnded?.(lease, reason);
+  return lease;
+};
+
+/**
+ * `redis`: a connection for commands, not for subscriptions. `onEnded`: told of each lease that a script has ended for
+ * this store. A lost answer of Redis is not told of.
+ */
+export const createLeaseStore = (redis: RedisConnection, onEnded?: OnLeaseEnded) => {
   const run = (script: Script, poolUid: string, argv: (string | number)[] = []): Promise<unknown> =>
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
 
@@ -216,7 +233,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
       next: "releasing" | "retired",
       reason: EndReason,
     ): Promise<LeaseRecord | undefined> {
-      return leaseReply(await run(scripts.release, poolUid, [session, next, reason]));
+      return endedReply(await run(scripts.release, poolUid, [session, next, reason]), reason, onEnded);
     },
     /** Replaces the request of a live session; `changed` when the request is no longer that of `lease`. */
     async rewrite(poolUid: string, lease: AnyLease, request: string): Promise<LeaseRecord | "changed" | "gone"> {
@@ -239,7 +256,7 @@ export const createLeaseStore = (redis: RedisConnection) => {
     },
     /** The lease that ended with the browser, if one did. */
     async close(poolUid: string, browserId: string, reason: EndReason): Promise<LeaseRecord | undefined> {
-      return leaseReply(await run(scripts.close, poolUid, [browserId, reason]));
+      return endedReply(await run(scripts.close, poolUid, [browserId, reason]), reason, onEnded);
     },
     /** Stops new leases. A pool with leases stays as it is, unless `evenIfLeased`. */
     async drain(poolUid: string, { evenIfLeased }: { evenIfLeased: boolean }): Promise<{ leased: number }> {

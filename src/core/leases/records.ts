@@ -147,6 +147,9 @@ export type EndReason =
   | "node_drained"
   | "pod_deleted";
 
+/** Told of each lease by the process whose script has ended it, once. */
+export type OnLeaseEnded = (lease: LeaseRecord, reason: EndReason) => void;
+
 /**
  * The reason of a suspect at whose address something answered that does not prove to be its agent
  * (src/core/protocol/agent-proof.ts).

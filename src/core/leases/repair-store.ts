@@ -6,7 +6,7 @@ import { listReply, loadScript, numberReply, runScript, type Script, textReply }
 import type { InspectTarget } from "./inspect.ts";
 import { parseLease } from "./lease-store.ts";
 import { poolKey, poolKeys } from "./pool-keys.ts";
-import { BrowserRecord, type EndReason, type LeaseRecord } from "./records.ts";
+import { BrowserRecord, type EndReason, type LeaseRecord, type OnLeaseEnded } from "./records.ts";
 
 /**
  * Retires a browser that has no record in Redis, so that no inspection registers it, not even an inspection under way.
@@ -56,8 +56,8 @@ const scripts = {
   repair: loadScript("repair", import.meta.url),
 };
 
-/** A store over this connection. It keeps nothing itself. */
-export const createRepairStore = (redis: RedisConnection) => {
+/** A store over this connection. It keeps nothing itself. `onEnded`: told of each lease that a repair has ended. */
+export const createRepairStore = (redis: RedisConnection, onEnded: OnLeaseEnded = () => undefined) => {
   const run = (script: Script, poolUid: string, argv: (string | number)[]): Promise<unknown> =>
     orUnavailable(runScript(redis, script, poolKeys(poolUid), argv));
 
@@ -100,7 +100,10 @@ export const createRepairStore = (redis: RedisConnection) => {
     ): Promise<boolean> {
       const lease = restored ? JSON.stringify(restored) : "";
       const argv = [record.id, epoch, text, JSON.stringify(record), former, lease, displaced];
-      return (await run(scripts.repair, poolUid, argv)) === 1;
+      const reply = await run(scripts.repair, poolUid, argv);
+      if (typeof reply !== "string") return reply === 1;
+      onEnded(parseLease(reply), former as EndReason);
+      return true;
     },
     /** What Redis knows about a session, whichever browser it has. */
     async session(poolUid: string, session: string): Promise<{ isEnded: boolean; lease: LeaseRecord | undefined }> {

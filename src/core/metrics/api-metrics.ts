@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { createAcquireMetrics } from "./acquire-metrics.ts";
 import { browsersByState, type PoolCounts } from "./pool-metrics.ts";
+import type { Owners } from "./session-metrics.ts";
 
 export type AcquireResult = "granted" | "timeout" | "refused" | "cancelled" | "error";
 
@@ -19,11 +21,19 @@ export type LimitName =
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
+/** Nothing has labels of its own. */
+const unnamed = { most: 0, owners: { pools: () => [], projects: () => [] } };
+
 /**
- * The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for ids of pools
- * (pool-metrics.ts). Units are seconds. `poolTotals`: over all pools, called at each scrape.
+ * The metrics of the api. Labels come from closed sets only: never an id, a name or a URL, but for names of pools and
+ * ids of projects, which are bounded (owned-series.ts). Units are seconds. `poolTotals`: over all pools, called at each
+ * scrape. `named`: the pools and projects of which the `most` oldest have labels of their own.
  */
-export const createApiMetrics = (registry: Registry, poolTotals: () => PoolCounts) => {
+export const createApiMetrics = (
+  registry: Registry,
+  poolTotals: () => PoolCounts,
+  named: { most: number; owners: Owners } = unnamed,
+) => {
   const registers = [registry];
   new Gauge({
     name: "browserpool_browsers",
@@ -43,6 +53,7 @@ export const createApiMetrics = (registry: Registry, poolTotals: () => PoolCount
     },
   });
   return {
+    ...createAcquireMetrics(registry, named),
     acquires: new Counter({
       name: "browserpool_acquires_total",
       help: "Acquires by result.",

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { createLeadMetrics, type LeadMetrics } from "./lead-metrics.ts";
 
 type StartResult = "ready" | "failed";
 
@@ -24,6 +25,7 @@ type WorkMeter = {
 };
 
 export type OperatorMetrics = {
+  lead: LeadMetrics;
   work: WorkMeter;
   /** A browser has started, or its start has failed. */
   started(result: StartResult): void;
@@ -42,8 +44,12 @@ export type OperatorMetrics = {
   };
 };
 
-/** The metrics that only the operator has. Each scrape calls `isLeading`. */
-export const createOperatorMetrics = (registry: Registry, isLeading: () => boolean): OperatorMetrics => {
+/** The metrics that only the operator has. Each scrape calls `isLeading`. `most`: projects with labels of their own. */
+export const createOperatorMetrics = (
+  registry: Registry,
+  isLeading: () => boolean,
+  { most }: { most: number } = { most: 0 },
+): OperatorMetrics => {
   const registers = [registry];
   new Gauge({
     name: "browserpool_operator_leading",
@@ -120,6 +126,7 @@ export const createOperatorMetrics = (registry: Registry, isLeading: () => boole
     registers,
   });
   return {
+    lead: createLeadMetrics(registry, { most }),
     work: {
       worked: (controller, result, seconds) => rounds.observe({ controller, result }, seconds),
       waiting: (controller, count) => queued.set({ controller }, count),

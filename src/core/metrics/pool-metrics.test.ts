@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { createPoolMetrics, type PoolFigures } from "./pool-metrics.ts";
 
 const figures = (pool: string, second: number, size: number): PoolFigures => ({
+  key: pool,
   project: "p",
   pool,
   createdAt: `2030-01-01T00:00:0${second}Z`,
@@ -11,6 +12,7 @@ const figures = (pool: string, second: number, size: number): PoolFigures => ({
   acquired: 1,
   starting: 0,
   waiting: second,
+  outdated: { image: second, configuration: 0 },
 });
 
 const scrape = async (registry: Registry): Promise<string[]> =>
@@ -28,6 +30,7 @@ test("the oldest pools have labels of their own, the others are added up, and wh
   expect(lines).toContain(`${browsers("other", "wanted", "other")} 90`);
   expect(lines).toContain(`${browsers("other", "acquired", "other")} 2`);
   expect(lines).toContain('browserpool_pool_waiting_callers{project="other",pool="other"} 9');
+  expect(lines).toContain('browserpool_pool_outdated_browsers{project="p",pool="b",outdated="image"} 2');
   expect(lines.some((line) => line.includes("new"))).toBe(false);
 
   pools = pools.filter(({ pool }) => pool !== "a");

@@ -1,13 +1,23 @@
 import { Gauge, type Registry } from "prom-client";
+import { byAge, other } from "./owned-series.ts";
 
 /** Of a pool, or of several together: its size, its browsers, and the callers that wait for one. */
 export type PoolCounts = { size: number; available: number; acquired: number; starting: number; waiting: number };
 
+/** Browsers that are outdated: all of an earlier image or pod template, and idle ones of an earlier configuration. */
+type OutdatedCounts = { image: number; configuration: number };
+
 /**
- * A pool as its status counts it. `project`: the id; `pool`: its name, or its id when it has none. `createdAt`: RFC
- * 3339.
+ * A pool as its status counts it. `key`: its uid. `project`: the id; `pool`: its name, or its id when it has none.
+ * `createdAt`: RFC 3339.
  */
-export type PoolFigures = PoolCounts & { project: string; pool: string; createdAt: string };
+export type PoolFigures = PoolCounts & {
+  key: string;
+  project: string;
+  pool: string;
+  createdAt: string;
+  outdated: OutdatedCounts;
+};
 
 /** The browsers of a pool, or of several, by the label `state`. */
 export const browsersByState = ({ size, available, acquired, starting }: PoolCounts) =>
@@ -17,13 +27,6 @@ export const browsersByState = ({ size, available, acquired, starting }: PoolCou
     ["acquired", acquired],
     ["starting", starting],
   ] as const;
-
-/** Stands for all pools that have no labels of their own. No project and no pool has this name. */
-const other = { project: "other", pool: "other" };
-
-/** The oldest keep their labels, so that a new pool ends nobody's series. */
-const byAge = (a: PoolFigures, b: PoolFigures): number =>
-  a.createdAt === b.createdAt ? (a.pool < b.pool ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
 
 /**
  * Metrics of each pool, for dashboards, alerts and scalers: unlike all others they have names as labels, of the `most`
@@ -40,7 +43,7 @@ export const createPoolMetrics = (
       .sort(byAge)
       .map((one, index) => ({
         ...one,
-        labels: index < most ? { project: one.project, pool: one.pool } : other,
+        labels: index < most ? { project: one.project, pool: one.pool } : { project: other, pool: other },
       }));
   new Gauge({
     name: "browserpool_pool_browsers",
@@ -61,6 +64,17 @@ export const createPoolMetrics = (
     collect() {
       this.reset();
       for (const { labels, waiting } of labelled()) this.inc(labels, waiting);
+    },
+  });
+  new Gauge({
+    name: "browserpool_pool_outdated_browsers",
+    help: "Browsers of each pool that are outdated, by what of them is: the image or pod template, or the configuration of an idle one.",
+    labelNames: ["project", "pool", "outdated"] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { labels, outdated } of labelled())
+        for (const [what, count] of Object.entries(outdated)) this.inc({ ...labels, outdated: what }, count);
     },
   });
 };

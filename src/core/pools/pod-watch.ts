@@ -16,7 +16,20 @@ import type { LoopKeys } from "./loop-keys.ts";
 import { agentEnd } from "./observe/pod-state.ts";
 import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
+import { agentName } from "./pod/pod-template.ts";
 import type { PoolSource } from "./pool-source.ts";
+
+/** When the agent's container started (observe/start-stages.ts). */
+const startOf = ({ containerStatuses = [] }: NonNullable<Pod["status"]>) => {
+  const agent = containerStatuses.find(({ name }) => name === agentName);
+  const startedAt = agent?.state?.running?.startedAt;
+  if (!agent || startedAt === undefined) return {};
+  const { name, ready, restartCount } = agent;
+  // The type asks for images; nobody reads them here.
+  return {
+    containerStatuses: [{ name, ready, restartCount, image: "", imageID: "", state: { running: { startedAt } } }],
+  };
+};
 
 /**
  * What the operator keeps of a pod in its memory: the fields that the loop reads. The environment, volumes and
@@ -39,6 +52,7 @@ export const keptPod = ({ metadata, spec, status }: Pod): Pod => ({
       ...(status.conditions && { conditions: status.conditions }),
       // Containers are read of a pod whose agent has ended.
       ...(agentEnd({ status }) && { containerStatuses: status.containerStatuses }),
+      ...(!agentEnd({ status }) && startOf(status)),
     },
   }),
 });
@@ -54,6 +68,8 @@ type PodWatchOptions = {
   add(key: string): void;
   /** Enqueues an object that a foreign pod imitates. */
   addBatched(key: string): void;
+  /** A pod changed whose controller is an object of this kind. */
+  onOwned(pod: Pod, change: Change): void;
   /** `ownerUid`: of the object whose own pod it was. */
   onDeleted(podUid: string, ownerUid: string | undefined): void;
   log: Logger;
@@ -79,6 +95,7 @@ export const startPodWatch = (options: PodWatchOptions): PodWatch => {
   const podsByOwner = createObjectGroups<Pod>(({ metadata }) => metadata.labels?.[poolLabel] ?? "");
   const onPod = (pod: Pod, change: Change): void => {
     podsByOwner.note(pods.get(pod.metadata) ?? pod, change);
+    if (ownerUidOf(pod, source.meta) !== undefined) options.onOwned(pod, change);
     const { name, uid, labels } = pod.metadata;
     const labelled = labels?.[poolLabel] ?? "";
     const [own, imitated] = [ownerKeyOf(pod), keys.of(labelled)];

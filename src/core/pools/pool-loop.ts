@@ -47,6 +47,7 @@ import { createKeySweeps } from "./apply/agent-key-secrets.ts";
 import type { NoteProfileUse } from "./apply/note-use.ts";
 import { createRefusedStarts } from "./apply/refused-starts.ts";
 import { createStartCount } from "./apply/start-count.ts";
+import { createBrowserTime } from "./browser-time.ts";
 import { startInspections } from "./inspect/inspections.ts";
 import { watchEpochs } from "./inspect/watch-epochs.ts";
 import { createLoopKeys } from "./loop-keys.ts";
@@ -57,6 +58,7 @@ import type { Nodes } from "./observe/nodes.ts";
 import type { Refusal } from "./observe/observed.ts";
 import type { References } from "./observe/references.ts";
 import { createRefused } from "./observe/refused.ts";
+import { startStages } from "./observe/start-stages.ts";
 import type { ProfileSaves } from "./on-demand/step-save.ts";
 import type { PodSettings } from "./pod/pod.ts";
 import { type PodWatch, startPodWatch } from "./pod-watch.ts";
@@ -174,7 +176,10 @@ const createMemory = ({ metrics }: Pick<LoopParts, "metrics">) => ({
   expectations: createExpectations(),
   dying: new Set<string>(),
   leasedSince: new Map<string, number>(),
-  starts: createStartCount((result) => metrics.started(result)),
+  starts: createStartCount((result, pod) => {
+    metrics.started(result);
+    for (const [stage, seconds] of pod ? startStages(pod) : []) metrics.lead.stageTook(stage, seconds);
+  }),
   refusedStarts: createRefusedStarts(clocks.monotonicMs),
   keySweeps: createKeySweeps(),
   autoscaling: createAutoscaling(),
@@ -283,6 +288,7 @@ export const runPoolLoop = async <T extends Statused>(
     memory.starts.forget(uid);
   };
 
+  const browserTime = createBrowserTime(deps.metrics.lead, clocks.monotonicMs);
   const source: PoolSource<T> = startPoolSource({ kube, view: loop.view, onChange: onPool, log });
   const acceptedSizes = deps.acceptedSessions.open(loop.kind, source);
   const record = createEventRecorder(kube, loop.name, log);
@@ -290,6 +296,7 @@ export const runPoolLoop = async <T extends Statused>(
     ...{ ...memory, kube, log, source, keys, record },
     add: (key) => queue.add(key),
     addBatched: (key) => queue.addBatched(key, batchMs),
+    onOwned: browserTime.note,
     onDeleted: forgetPod,
   });
   const queue = startWorkQueue({
@@ -329,6 +336,7 @@ export const runPoolLoop = async <T extends Statused>(
     keys.addAll(); // so are those that were sent before it subscribed
     await Promise.all([whenLeadEnds(lead), loop.keepEnded(source)]);
   } finally {
+    browserTime.stop();
     unsubscribe();
     await Promise.all([queue.stop(), inspections.stop(), watching]);
     await Promise.all([source.stop(), watched.pods.stop()]);

@@ -25,7 +25,16 @@ type RunDeps<Parts> = {
   parts: Parts;
   kube: Kube;
   meter?: WorkMeter | undefined;
+  /** Takes what tells how many objects there are, by plural and namespace, until its result is called. */
+  countObjects?: ((count: () => ReadonlyMap<string, ReadonlyMap<string, number>>) => () => void) | undefined;
   log: Logger;
+};
+
+/** How many of them each namespace has. */
+const byNamespace = (objects: NamespacedObject[]): Map<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { metadata } of objects) counts.set(metadata.namespace, (counts.get(metadata.namespace) ?? 0) + 1);
+  return counts;
 };
 
 /** One controller at work. */
@@ -33,7 +42,7 @@ type Running = { cache: Reflector<NamespacedObject>; queue: WorkQueue };
 
 /** Resolves when this replica no longer leads and all queues and watches have stopped. */
 export const runObjectControllers = async <Parts extends object>(
-  { controllers, parts, kube, meter, log }: RunDeps<Parts>,
+  { controllers, parts, kube, meter, countObjects, log }: RunDeps<Parts>,
   lead: Lead,
 ): Promise<void> => {
   const predicate = createSpecPredicate();
@@ -77,7 +86,11 @@ export const runObjectControllers = async <Parts extends object>(
     const queue = startWorkQueue({ name, concurrency, log, meter, work });
     running.set(kind.kind, { queue, cache: watch(kind) });
   }
+  const stopCounting = countObjects?.(
+    () => new Map(controllers.map(({ kind }) => [kind.plural, byNamespace(of(kind).cache.list())])),
+  );
   await whenLeadEnds(lead);
+  stopCounting?.();
   await Promise.all([...running.values()].map(({ queue }) => queue.stop()));
   await Promise.all([...running.values()].map(({ cache }) => cache.stop()));
 };

@@ -8,20 +8,23 @@ import { wireProblems } from "../../platform/rules/problem.ts";
 import type { Config } from "../config/config.ts";
 import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
+import type { PoolAcquireResult } from "../metrics/acquire-metrics.ts";
 import type { AcquireResult, ApiMetrics } from "../metrics/api-metrics.ts";
 import type { ReportOf } from "../model/browsers/on-demand-pool.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import { defaultAcquireTimeoutSeconds, type Fill } from "../model/pools/fill-pacing.ts";
-import { largestSize } from "../model/pools/pool-size.ts";
+import { largestSize, presentSize } from "../model/pools/pool-size.ts";
 import type { AcquireBrowser, Session } from "../model/sessions/session-wire.ts";
 import { referencesOf } from "../model/settings/references.ts";
 import { mergeTelemetry, Telemetry } from "../model/settings/telemetry.ts";
 import { newSessionId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
+import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { cachedOrFetchedPool } from "../pools/use-cases/fetch-pool.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
 import type { Project } from "../projects/projects.ts";
+import { failedResult } from "./failed-result.ts";
 import type { HandOutDeps } from "./serve-from-pool.ts";
 import { type SessionAnswerDeps, sessionAnswer } from "./session-answer.ts";
 import { startFailureOfPool } from "./start-failure.ts";
@@ -94,24 +97,37 @@ const reportOf = ({ spec }: BrowserPool, { request, project }: AcquireInput, dep
 
 const results = { held: "granted", timeout: "timeout", full: "refused", draining: "refused" } as const;
 
+/** Whether a pool has fewer browsers than its size, by this replica's copy: some still start, or can't. */
+const isShort = (pool: BrowserPool): boolean => {
+  const { replicas = 0, starting = 0 } = pool.status ?? {};
+  return replicas - starting < presentSize(pool);
+};
+
+type Measured = { pool: BrowserPool; project: Project };
+
 const measured = async (
   work: () => Promise<Acquired>,
-  { metrics }: { metrics: ApiMetrics },
+  { pool, project }: Measured,
+  { metrics, pools }: { metrics: ApiMetrics; pools: WatchedObjects<BrowserPool> },
   signal: AbortSignal,
 ): Promise<Acquired> => {
   const startMs = performance.now();
   let result: AcquireResult = "error";
+  let ofPool: PoolAcquireResult = "error";
   try {
     const acquired = await work();
     result = results[acquired.kind];
+    ofPool = result === "timeout" && isShort(pools.get(pool.metadata) ?? pool) ? "short" : result;
     return acquired;
   } catch (error) {
-    if (signal.aborted) result = "cancelled";
-    else if (error instanceof AppError && error.code === "browser_not_started") result = "refused";
+    ofPool = failedResult(error, signal);
+    result = ofPool === "not_started" ? "refused" : ofPool === "cancelled" ? "cancelled" : "error";
     throw error;
   } finally {
+    const seconds = (performance.now() - startMs) / 1000;
     metrics.acquires.inc({ result });
-    metrics.acquireWait.observe({ result }, (performance.now() - startMs) / 1000);
+    metrics.acquireWait.observe({ result }, seconds);
+    metrics.acquired({ poolUid: pool.metadata.uid, project: project.id }, { result: ofPool, seconds });
   }
 };
 
@@ -166,7 +182,7 @@ export const acquireBrowser = async (
     const failure = startFailureOfPool(pool, deps);
     const until = AbortSignal.any([signal, failure.signal]);
     try {
-      const acquired = await measured(() => acquireLease(wanted, deps, until), deps, signal);
+      const acquired = await measured(() => acquireLease(wanted, deps, until), { pool, project }, deps, signal);
       if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
       if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
       return acquired.kind === "held" ? await answerHeld(prepared, owner, deps, signal) : undefined;

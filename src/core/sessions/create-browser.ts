@@ -6,6 +6,7 @@ import type { Kube } from "../../platform/kube/client.ts";
 import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
+import type { PoolAcquireResult } from "../metrics/acquire-metrics.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { type Browser, type BrowserSpec, browserKind, isOver } from "../model/browsers/browser.ts";
 import { newBrowserSpec } from "../model/browsers/browser-requests.ts";
@@ -24,6 +25,7 @@ import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import { reserveSessionName, type SessionNames } from "../reservations/session-names.ts";
 import type { Reservation } from "../reservations/session-room.ts";
 import type { AbandonedBrowsers } from "./abandoned-browsers.ts";
+import { failedResult } from "./failed-result.ts";
 import { type HandOutDeps, serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { notStarted, type StartFailure, startFailureError } from "./start-failure.ts";
@@ -110,16 +112,41 @@ const undo = async (
   );
 };
 
+type CreateDeps = HandOutDeps & PoolRoomDeps & { abandonedBrowsers: AbandonedBrowsers; metrics: ApiMetrics };
+
+type CreateInput = { request: CreateBrowser; project: Project; baseUrl: string };
+
+/** Counts what comes of a request for a browser. */
+const measured = async <T>(
+  work: () => Promise<T>,
+  { project }: CreateInput,
+  { metrics }: CreateDeps,
+  signal: AbortSignal,
+): Promise<T> => {
+  const startMs = performance.now();
+  let result: PoolAcquireResult = "granted";
+  try {
+    return await work();
+  } catch (error) {
+    result = failedResult(error, signal);
+    throw error;
+  } finally {
+    const seconds = (performance.now() - startMs) / 1000;
+    metrics.acquired({ poolUid: undefined, project: project.id }, { result, seconds });
+  }
+};
+
 /**
  * Gives out a browser for one session, of a pool that serves on demand or started now, and returns when its lease is
  * bound. Throws `bad_request`, `not_found` for a reference, `name_taken`, `too_many_requests`, and
  * `browser_not_started` with the reason. `signal`: aborted when the caller is gone; then it undoes everything.
  */
 export const createBrowser = async (
-  { request, project, baseUrl }: { request: CreateBrowser; project: Project; baseUrl: string },
-  deps: HandOutDeps & PoolRoomDeps & { abandonedBrowsers: AbandonedBrowsers; metrics: ApiMetrics },
+  input: CreateInput,
+  deps: CreateDeps,
   signal: AbortSignal,
 ): Promise<StartedSession> => {
+  const { request, project } = input;
   const created = newBrowserSpec(request);
   if (!created.ok) throw invalidInput(created.problems);
   const { spec } = created;
@@ -127,6 +154,15 @@ export const createBrowser = async (
   const tooLong = sessionTooLong(spec, deps.config.limits.sessionSeconds);
   if (tooLong) throw invalidInput([tooLong]);
   await requireReferences(referencesAsGiven(request, spec), project, deps);
+  return measured(() => giveOut(spec, input, deps, signal), input, deps, signal);
+};
+
+const giveOut = async (
+  spec: BrowserSpec,
+  { project, baseUrl }: CreateInput,
+  deps: CreateDeps,
+  signal: AbortSignal,
+): Promise<StartedSession> => {
   const served = await serveFromPool({ spec, project, baseUrl }, deps, signal);
   deps.metrics.onDemand.inc({ source: served ? "pool" : "start" });
   if (served) return served;

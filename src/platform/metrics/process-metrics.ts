@@ -1,8 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import packageJson from "../../../package.json" with { type: "json" };
 
 const parts = ["redis", "kubernetes"] as const;
 /** The parts that a process can't work without. */
 export type Part = (typeof parts)[number];
+
+type Result = "ok" | "error";
 
 /** One finished call of the Kubernetes API; the same shape as in src/platform/kube. */
 type KubeCall = { method: string; resource: string; status: number };
@@ -33,8 +36,32 @@ export const createProcessMetrics = (partsUp: () => Promise<Record<Part, boolean
     labelNames: ["method", "resource", "status"] as const,
     registers,
   });
+  new Gauge({
+    name: "browserpool_build_info",
+    help: "1; the labels tell what runs.",
+    labelNames: ["version", "node"] as const,
+    registers,
+  }).set({ version: packageJson.version, node: process.versions.node }, 1);
+  const redisCommands = new Histogram({
+    name: "browserpool_redis_command_duration_seconds",
+    help: "Commands to Redis by operation, which is the script's or the command's name, and result.",
+    labelNames: ["operation", "result"] as const,
+    buckets: [0.0005, 0.001, 0.0025, 0.01, 0.05, 0.25, 1.5],
+    registers,
+  });
+  const blobCalls = new Histogram({
+    name: "browserpool_blob_operation_duration_seconds",
+    help: "Calls of the store of blobs by operation and result; of a blob that is read, the time until it begins.",
+    labelNames: ["operation", "result"] as const,
+    buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
+    registers,
+  });
   return {
     registry,
+    onRedisCommand: (operation: string, result: Result, seconds: number): void =>
+      redisCommands.observe({ operation, result }, seconds),
+    onBlobCall: (operation: string, result: Result, seconds: number): void =>
+      blobCalls.observe({ operation, result }, seconds),
     onKubeCall: ({ method, resource, status }: KubeCall): void =>
       kubeRequests.inc({ method, resource, status: String(status) }),
   };

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
 import type { Logger } from "../base/log.ts";
+import { type CommandMeter, meterCommands } from "./meter-commands.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis-url.ts";
 
 /**
@@ -174,8 +175,12 @@ const logged = <T extends RedisConnection>(redis: T, log: Logger): T => {
 /**
  * Connects in the background. `url` may hold a password and is never logged; throws for a malformed one. Subscriptions
  * need a connection of their own, and their owner renews them at each "ready" (and "subscribersReady" of a cluster).
+ * `meter`: told of each command.
  */
-export const connectRedis = (url: string, log: Logger): RedisConnection => logged(connect(parseRedisUrl(url)), log);
+export const connectRedis = (url: string, log: Logger, meter?: CommandMeter): RedisConnection => {
+  const redis = logged(connect(parseRedisUrl(url)), log);
+  return meter ? meterCommands(redis, meter) : redis;
+};
 
 /**
  * The same for subscribing to channels that are no shard channels. In a cluster it is a connection to one server, which

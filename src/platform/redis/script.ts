@@ -29,6 +29,11 @@ export const numberReply = (reply: unknown): number => {
 /** A list of strings. */
 export const textsReply = (reply: unknown): string[] => listReply(reply).map(textReply);
 
+const namesBySha = new Map<string, string>();
+
+/** The name of a script that this process has read, by the SHA-1 by which Redis identifies it. */
+export const scriptName = (sha: string): string | undefined => namesBySha.get(sha);
+
 /** A Lua script: its text with all includes, and the SHA-1 by which Redis identifies it. */
 export type Script = { name: string; text: string; sha: string };
 
@@ -53,7 +58,9 @@ export const loadScript = (name: string, caller: string): Script => {
   const code = body.slice(flags.length);
   const text =
     flags + [...includes.map((include) => read(new URL(`includes/${include}.lua`, folder))), code].join("\n");
-  return { name, text, sha: createHash("sha1").update(text).digest("hex") };
+  const sha = createHash("sha1").update(text).digest("hex");
+  namesBySha.set(sha, name);
+  return { name, text, sha };
 };
 
 /** Runs a script by its hash. Sends the text only when Redis does not have it (after a restart or SCRIPT FLUSH). */

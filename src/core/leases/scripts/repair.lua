@@ -8,7 +8,8 @@
 -- ARGV[5] what happens to the lease that the record named: "kept", "dropped" (it was never bound), or why it ended
 -- ARGV[6] the lease to restore, "" for none
 -- ARGV[7] the browser that Redis lists for the restored session until now, "" for none
--- Returns 1 when corrected, 0 when something has changed, or when the restored session is over or has another browser.  O(log n)
+-- Returns the lease that ended by it, or 1 when it was corrected otherwise; 0 when something has changed, or when the restored
+-- session is over or has another browser.  O(log n)
 local examined = redis.call("HGET", BROWSERS, ARGV[1]) or ""
 if examined ~= ARGV[3] or redis.call("HGET", POOL, "epoch") ~= ARGV[2] then return 0 end
 local before = examined ~= "" and cjson.decode(examined) or {}
@@ -24,6 +25,7 @@ end
 
 local text = ARGV[5] ~= "kept" and before.session and redis.call("HGET", LEASES, before.session)
 local former = text and cjson.decode(text)
+local result = 1
 -- The session may have another browser by now: what happened to this one does not concern its lease.
 if former and former.browser == browser.id then
   if ARGV[5] == "dropped" then
@@ -31,6 +33,7 @@ if former and former.browser == browser.id then
     tellSession("dropped", before.session, text)
   else
     endLease(former, ARGV[5])
+    result = text
   end
 end
 if ARGV[6] ~= "" then
@@ -46,9 +49,9 @@ end
 if before.state == browser.state and before.session == browser.session then
   browser.since = before.since
   redis.call("HSET", BROWSERS, browser.id, cjson.encode(browser))
-  return 1
+  return result
 end
 setState(browser, browser.state, browser.session, browser.reason)
 if browser.state == "idle" then match() end
 notify(browser.state == "suspect" or browser.state == "retired")
-return 1
+return result

@@ -1,3 +1,4 @@
+import type { Pod } from "../../../platform/kube/objects.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import type { PoolAction, PoolPlan } from "../plan/actions.ts";
 
@@ -18,15 +19,15 @@ const hasStarted = ({ state }: ObservedPod): boolean => state.is === "warm" || s
 const isFailure = (action: PoolAction): action is PoolAction & { do: "delete" } =>
   action.do === "delete" && (action.why === "FailedStart" || action.why === "StartDeadlineExceeded");
 
-/** Calls `count` with the result of each start. */
-export const createStartCount = (count: (result: "ready" | "failed") => void): StartCount => {
+/** Calls `count` with the result of each start, and with the pod that is ready. */
+export const createStartCount = (count: (result: "ready" | "failed", pod?: Pod) => void): StartCount => {
   const starting = new Set<string>();
   return {
     begun: (podUid) => void starting.add(podUid),
     refused: () => count("failed"),
     note({ pods }, { actions }) {
       for (const { uid, state } of pods) if (state.is === "starting") starting.add(uid);
-      for (const { uid } of pods.filter(hasStarted)) if (starting.delete(uid)) count("ready");
+      for (const { uid, pod } of pods.filter(hasStarted)) if (starting.delete(uid)) count("ready", pod);
       for (const { pod } of actions.filter(isFailure)) if (starting.delete(pod.uid)) count("failed");
     },
     forget: (podUid) => void starting.delete(podUid),

@@ -3,7 +3,7 @@ import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import { createAcceptedSessions, type SessionKind } from "./accepted-sessions.ts";
 
 const limits = { pooledSessions: 100, onDemandSessions: 100, projectOnDemandSessions: 100 };
-const caps = { of: () => undefined, synced: async () => undefined, stop: async () => undefined };
+const caps = { of: () => undefined, projects: () => [], synced: async () => undefined, stop: async () => undefined };
 
 /** A pool or browser of this size whose status tells what was accepted before; `more`: of its metadata. */
 const one = (uid: string, size: number, acceptedSize?: number, more: object = {}): BrowserPool =>

@@ -15,6 +15,10 @@ export type AcceptedSessions = {
   open(kind: SessionKind, source: Pick<PoolSource, "list" | "synced">): Map<string, number>;
   /** Resolves when all objects and caps are known. */
   synced(signal: AbortSignal): Promise<void>;
+  /** All pools. */
+  pools(): BrowserPool[];
+  /** The browsers of callers that are accepted, of all projects. */
+  all(): SessionCounts;
   /** The uids of all pools and on-demand browsers. */
   uids(): Set<string>;
   /** What others than this pool or browser use, and what may be used. */
@@ -58,6 +62,11 @@ export const createAcceptedSessions = ({ limits, caps, setAside }: AcceptedSessi
     async synced(signal) {
       const [pools, browsers] = await Promise.all([opened.pools.promise, opened.browsers.promise]);
       await Promise.all([pools.source.synced(signal), browsers.source.synced(signal), caps.synced(signal)]);
+    },
+    pools: () => loops.pools?.source.list() ?? [],
+    all() {
+      const isCallers = ({ metadata }: BrowserPool): boolean => metadata.namespace !== setAside;
+      return { pooled: sum("pools", isCallers), onDemand: sum("browsers", isCallers) };
     },
     uids: () =>
       new Set(Object.values(loops).flatMap(({ source }) => source.list().map(({ metadata }) => metadata.uid))),

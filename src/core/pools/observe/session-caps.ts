@@ -10,6 +10,8 @@ import { boundedCap, defaultCapAnnotation, projectCapAnnotation, readCap } from 
 export type SessionCaps = {
   /** The cap of the project in this namespace, else the organization's default; undefined: none. */
   of(namespace: string): number | undefined;
+  /** The namespaces of projects. */
+  projects(): Namespace[];
   /** Resolves when all caps are known; rejects if `signal` is aborted first. */
   synced(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
@@ -41,6 +43,7 @@ export const startSessionCaps = ({
       const fallback = readCap(annotationOf(system.get({ name: systemNamespace }), defaultCapAnnotation));
       return own ?? boundedCap(fallback, organizationSessions);
     },
+    projects: projects.list,
     async synced(signal) {
       await Promise.all([projects.synced(signal), system.synced(signal)]);
     },

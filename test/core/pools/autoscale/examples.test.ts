@@ -75,7 +75,13 @@ describe.each([
 test("the queries ask for metrics, labels and states that the api tells", async () => {
   const registry = new Registry();
   const counts = { size: 3, available: 1, acquired: 2, starting: 0, waiting: 0 };
-  const pools = () => [{ ...counts, project: "p", pool: "search", createdAt: "2026-01-01T00:00:00Z" }];
+  const pools = () => [
+    {
+      ...counts,
+      ...{ key: "uid", project: "p", pool: "search", createdAt: "2026-01-01T00:00:00Z" },
+      outdated: { image: 0, configuration: 0 },
+    },
+  ];
   createPoolMetrics(registry, { most: 1, pools });
   const told = await registry.metrics();
   for (const file of ["prometheus-adapter-values.yaml", "keda.yaml"]) {
