@@ -41,8 +41,8 @@ Installs only what is missing:
   --packages-only   npm packages only
   --kubectl         npm packages, and kubectl, which only people use: downloaded or built like the others
   --image           npm packages, etcd, kube-apiserver and kubectl: what the image of local mode is built from, beside Docker
-  --check           npm packages, and the checkers of the chart and the workflows: helm, helm-unittest, kubeconform, actionlint,
-                    downloaded or built like the others.
+  --check           npm packages, and the checkers of the chart and the workflows: helm, helm-unittest, kubeconform, promtool,
+                    actionlint, downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
   --tests           also kubectl, and versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go;
                     and the public Python client, from PyPI, with Python by apt-get, where it is missing.

@@ -10,6 +10,7 @@ import { stringify } from "yaml";
 import { root } from "../generated-file.ts";
 import { cachedProgram, outputOf } from "../run-program.ts";
 import type { Step } from "../step.ts";
+import { checkAlerts } from "./check-alerts.ts";
 import { embeddedObjects } from "./embedded-objects.ts";
 import { chartFolder, renderChart, renderedChart, requiredValues } from "./render-chart.ts";
 import { checkCommonMetadata, checkSameTwice } from "./whole-chart.ts";
@@ -88,4 +89,5 @@ export const chartSteps: readonly Step[] = [
   { name: "chart: bad values are refused", run: refusals },
   { name: "chart: common labels and annotations are on all objects and on no pod", run: checkCommonMetadata },
   { name: "chart: the same values render the same", run: checkSameTwice },
+  { name: "chart: each alert fires and stays silent as meant", run: checkAlerts },
 ];

@@ -111,6 +111,13 @@ const builds = {
     package: "github.com/yannh/kubeconform/cmd/kubeconform",
     seconds: 10,
   },
+  promtool: {
+    folder: "promtool",
+    package: "github.com/prometheus/prometheus/cmd/promtool",
+    // Without the clients of all clouds, which it would only find targets with.
+    flags: [...quick, "-tags=remove_all_sd"],
+    seconds: 110,
+  },
   kind: { folder: "kind", package: "sigs.k8s.io/kind", seconds: 10 },
   actionlint: { folder: "actionlint", package: "github.com/rhysd/actionlint/cmd/actionlint", seconds: 10 },
   crane: { folder: "crane", package: "github.com/google/go-containerregistry/cmd/crane", seconds: 25 },

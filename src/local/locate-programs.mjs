@@ -34,6 +34,7 @@ export const chartProgramVersions = Object.freeze({
   helm: "v3.19.5",
   "helm-unittest": "v1.0.3",
   kubeconform: "v0.7.0",
+  promtool: "v0.316.0",
 });
 
 /** Programs of the cluster tests only. */
@@ -257,4 +258,5 @@ export const locatePrograms = (env = process.env) => ({
   crane: locateCachedProgram("crane", env),
   cosign: locateCachedProgram("cosign", env),
   registry: locateCachedProgram("registry", env),
+  promtool: locateCachedProgram("promtool", env),
 });

@@ -174,6 +174,7 @@ describe("the pinned modules", () => {
     helm: "helm.sh/helm/v3",
     "helm-unittest": "github.com/helm-unittest/helm-unittest",
     kubeconform: "github.com/yannh/kubeconform",
+    promtool: "github.com/prometheus/prometheus",
     kind: "sigs.k8s.io/kind",
   };
   const versions = {
