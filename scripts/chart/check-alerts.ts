@@ -1,6 +1,6 @@
 /**
  * Evaluates the alerts and rules of the chart with Prometheus' own program. charts/browserpool/tests/alerts.yaml has for
- * every alert series that make it fire, and such that leave it silent.
+ * every alert series that make it fire, and such that leave it silent. The queries of the dashboard are only read.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -50,6 +50,20 @@ const promtoolTest = (alert: string, { series, at }: Case, fires: number) => ({
   ],
 });
 
+/** The dashboard's queries as rules, with values for Grafana's variables: promtool checks rules alone. */
+const dashboardRules = async (): Promise<object> => {
+  const { panels } = JSON.parse(await readFile(join(chartFolder, "files/dashboard.json"), "utf8")) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  const rules = panels
+    .flatMap(({ targets = [] }) => targets)
+    .map(({ expr }, index) => ({
+      record: `panel:query:${index}`,
+      expr: expr.replaceAll("$__rate_interval", "5m").replaceAll(/\$\w+/g, "x"),
+    }));
+  return { groups: [{ name: "dashboard", rules }] };
+};
+
 /** Throws an Error with what differs, and with the alerts that have no case. */
 export const checkAlerts = async (): Promise<void> => {
   const promtool = cachedProgram("promtool");
@@ -67,6 +81,7 @@ export const checkAlerts = async (): Promise<void> => {
       return path;
     };
     await outputOf(promtool, ["check", "rules", "--lint=all", "--lint-fatal", await file("all", rules)]);
+    await outputOf(promtool, ["check", "rules", await file("dashboard", await dashboardRules())]);
     const all = rules.groups.flatMap(({ rules: some }) => some);
     const tests = [...alerts].map(async (alert) => {
       const groups = [{ name: "one", interval: "1m", rules: rulesOf(alert, all) }];

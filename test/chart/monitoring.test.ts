@@ -64,15 +64,70 @@ test("every alert uses existing metrics or recorded series, and every rule exist
   expect(records.flatMap(({ expr }) => recordsIn(expr)).filter((name) => !names.has(name))).toEqual([]);
 });
 
-test("every panel uses existing metrics", () => {
-  const { panels } = JSON.parse(read("charts/browserpool/files/dashboard.json")) as {
-    panels: { title: string; targets?: { expr: string }[] }[];
-  };
+const dashboard = JSON.parse(read("charts/browserpool/files/dashboard.json")) as {
+  templating: { list: { name: string; query: string | { query: string } }[] };
+  panels: {
+    id: number;
+    type: string;
+    title: string;
+    targets?: { expr: string }[];
+    gridPos: Record<"h" | "w" | "x" | "y", number>;
+  }[];
+};
+
+test("every panel uses existing metrics, recorded series and variables", () => {
+  const { panels, templating } = dashboard;
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-  expect(expressions.length).toBeGreaterThan(15);
-  expect(expressions.filter((expr) => seriesIn(expr).length === 0)).toEqual([]);
-  expect(expressions.flatMap(seriesIn).filter((name) => !measured.has(name))).toEqual([]);
-  expect(expressions.flatMap(unknownLabelsIn)).toEqual([]);
+  const queries = templating.list.flatMap(({ query }) => (typeof query === "string" ? [] : query.query));
+  expect(expressions.length).toBeGreaterThan(35);
+  expect(expressions.filter((expr) => seriesIn(expr).length + recordsIn(expr).length === 0)).toEqual([]);
+  const all = [...expressions, ...queries.map((query) => query.replace("label_values(", "").replace(/, \w+\)$/, ""))];
+  expect(all.flatMap(seriesIn).filter((name) => !measured.has(name))).toEqual([]);
+  expect(all.flatMap(unknownLabelsIn)).toEqual([]);
+  expect(all.flatMap(recordsIn).filter((name) => !recorded.has(name))).toEqual([]);
+  const variables = new Set([...templating.list.map(({ name }) => name), "__rate_interval"]);
+  const asked = all.flatMap((expr) => [...expr.matchAll(/\$(\w+)/g)].map(([, name = ""]) => name));
+  expect(asked.filter((name) => !variables.has(name))).toEqual([]);
+  for (const name of ["project", "pool"]) expect(asked).toContain(name);
+});
+
+test("every metric of ours is watched by a panel, an alert or a rule, but for those of single findings", () => {
+  const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  const watched = new Set([...expressions, ...[...alerts, ...records].map(({ expr }) => expr)].flatMap(seriesIn));
+  expect([...labels.keys()].filter((name) => !watched.has(name)).sort()).toEqual([
+    "browserpool_ended_leases",
+    "browserpool_ended_leases_bytes",
+    "browserpool_ended_leases_dropped_total",
+    "browserpool_limited_requests_total",
+    "browserpool_on_demand_browsers_total",
+    "browserpool_recovering_browsers",
+    "browserpool_session_outcomes_total",
+    "browserpool_site_trials_total",
+    "browserpool_telemetry_export_dropped_total",
+  ]);
+});
+
+test("panels have ids of their own and do not overlap", () => {
+  const { panels } = dashboard;
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const cells = panels.flatMap(({ gridPos: { h, w, x, y } }) =>
+    Array.from({ length: h * w }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+});
+
+test("the runbook names panels by their titles", () => {
+  const titles = new Set(dashboard.panels.map(({ title }) => title));
+  const named = [
+    ...read("docs/runbook.md")
+      .replaceAll("\n", " ")
+      .matchAll(/panels? \*([^*]+)\*(?: and \*([^*]+)\*)?/g),
+  ]
+    .flatMap(([, one, two]) => [one, two])
+    .filter((title) => title !== undefined);
+  expect(named.length).toBeGreaterThan(5);
+  const starts = [...titles].flatMap((title) => [title, title.split(",")[0] ?? ""]);
+  expect(named.filter((title) => !starts.includes(title))).toEqual([]);
 });
 
 test("the runbook has a section for each alert, and no other section", () => {
