@@ -122,7 +122,7 @@ const keepScreenshot = async (key: string, bytes: Uint8Array | undefined, { blob
     await blobs.put(key, body(), { signal: AbortSignal.timeout(storeMs) });
     return key;
   } catch (err) {
-    log.debug({ err, key }, "a screenshot could not be stored");
+    log.debug({ err, blob: key }, "a screenshot could not be stored");
     return undefined;
   }
 };
