@@ -98,7 +98,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["platform/kube"],
   "@preact/signals": ["features/console"],
   "@tanstack/virtual-core": ["features/console"],
-  "@opentelemetry/otlp-transformer": ["features/telemetry/export"],
+  "@opentelemetry/otlp-transformer": ["features/telemetry/export", "platform/tracing"],
   commander: ["cli"],
   "eventsource-parser": ["features/console"],
   express: ["core/api", "core/http", "features"],

@@ -73,6 +73,8 @@ import { connectRedis, connectSubscriber, type RedisConnection, whenReady } from
 import { createLocks } from "../platform/redis/locks.ts";
 import { memoryUse } from "../platform/redis/memory-use.ts";
 import { readSecretsKeys } from "../platform/secrets/sealing.ts";
+import { type SpanLoss, startSpanExporter } from "../platform/tracing/span-exporter.ts";
+import { createTracer, type Tracer } from "../platform/tracing/tracer.ts";
 import { announced, contents } from "./features.ts";
 import { startLimitMs } from "./program.ts";
 import { readAnalysisSettings } from "./read-analyses.ts";
@@ -259,6 +261,18 @@ const countObjects = async (kube: Pick<Kube, "count">): Promise<OrganizationUse>
   return { authConnections, vaults };
 };
 
+/** Starts to send spans, until `stack` is disposed of; undefined where nobody takes them. */
+const startTracing = async (
+  { config: { tracing }, metrics }: Pick<ServiceDeps, "config" | "metrics">,
+  stack: AsyncDisposableStack,
+): Promise<Tracer | undefined> => {
+  if (!tracing) return undefined;
+  const onDropped = (count: number, reason: SpanLoss): void => metrics.spansDropped.inc({ reason }, count);
+  const exporter = await startSpanExporter(tracing, { onDropped });
+  stack.defer(exporter.stop);
+  return createTracer({ ratio: tracing.ratio, onEnd: exporter.add });
+};
+
 /** Lets metrics tell of what the copies show. */
 const startMetrics = (
   { config, metrics: { registry }, sessionMetrics }: ApiParts,
@@ -364,6 +378,7 @@ export const startServices = async (
     agentTokens,
     agentKeys,
     callerLimits: createCallerLimits(config.callers, apiMetrics),
+    tracer: await startTracing({ config, metrics: apiMetrics }, stack),
   };
   await startDeliveries({ redis, subscriber: ofSetups, services }, stack);
   return services;

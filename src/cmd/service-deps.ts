@@ -48,6 +48,7 @@ import type { Kube } from "../platform/kube/client.ts";
 import type { Reflector } from "../platform/kube/reflector.ts";
 import type { Locks } from "../platform/redis/locks.ts";
 import type { SecretsKeys } from "../platform/secrets/sealing.ts";
+import type { Tracer } from "../platform/tracing/tracer.ts";
 
 /** The dependencies of the use cases. A command builds them once; each use case names the part that it needs. */
 export type ServiceDeps = {
@@ -123,5 +124,7 @@ export type ServiceDeps = {
   /** Check that agents answer, and nobody else (src/core/protocol/agent-proof.ts). */
   agentKeys: AgentKeys;
   metrics: ApiMetrics;
+  /** Undefined: nothing is traced. */
+  tracer: Tracer | undefined;
   log: Logger;
 };

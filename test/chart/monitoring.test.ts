@@ -103,6 +103,7 @@ test("every metric of ours is watched by a panel, an alert or a rule, but for th
     "browserpool_recovering_browsers",
     "browserpool_session_outcomes_total",
     "browserpool_site_trials_total",
+    "browserpool_spans_dropped_total",
     "browserpool_telemetry_export_dropped_total",
   ]);
 });

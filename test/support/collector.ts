@@ -20,6 +20,8 @@ export type Collector = Omit<RestartableProgram, "child"> & {
   endpoint: string;
   /** All that it ever received, in its order. */
   received(): ReceivedRecord[];
+  /** All spans that it ever received: `Name`, `Trace ID`, `ID`, `Parent ID`, `Kind`, `Status code`, and attributes. */
+  spans(): Record<string, string>[];
   /** Everything that it printed. */
   printed(): string;
 };
@@ -41,6 +43,9 @@ exporters:
 service:
   pipelines:
     logs:
+      receivers: [otlp]
+      exporters: [debug]
+    traces:
       receivers: [otlp]
       exporters: [debug]
   telemetry:
@@ -74,6 +79,20 @@ const parse = (text: string): ReceivedRecord[] => {
   return records;
 };
 
+const parseSpans = (text: string): Record<string, string>[] =>
+  text
+    .split(/^Span #\d+$/m)
+    .slice(1)
+    .map((block) => {
+      const [own = ""] = block.split(/^(?:Resource|Scope)Spans #/m);
+      const fields = [...own.matchAll(/^ {4}(\w[\w ]*?) *: (.*)$/gm)].map(([, name = "", value = ""]) => [name, value]);
+      const attributes = own.split("\n").flatMap((line) => {
+        const [, name, value] = attribute.exec(line) ?? [];
+        return name === undefined ? [] : [[name, value]];
+      });
+      return Object.fromEntries([...fields, ...attributes]);
+    });
+
 /** Starts it on a free port; `start` after `kill` takes the same one. */
 export const startCollector = async (): Promise<Collector> => {
   const program = locatePrograms(process.env).otelcol;
@@ -96,6 +115,7 @@ export const startCollector = async (): Promise<Collector> => {
     port,
     endpoint: `http://127.0.0.1:${port}`,
     received: () => parse(printed),
+    spans: () => parseSpans(printed),
     printed: () => printed,
     ...running,
   };

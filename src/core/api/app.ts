@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type RequestHandler } from "express";
 import { AppError } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
+import { parseTraceparent, traceparentOf } from "../../platform/tracing/trace-context.ts";
 import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
 import { clientAddress, failedToken } from "../http/client-address.ts";
@@ -78,25 +79,39 @@ const usualHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "n
  * Gives each request an id, a logger that carries it, a log line, a measurement, and an audit line where one is due.
  */
 const observe =
-  ({ services: { metrics, config }, audit, log }: AppDeps): RequestHandler =>
+  ({ services: { metrics, config, tracer }, audit, log }: AppDeps): RequestHandler =>
   (request, response, next) => {
+    const parent = tracer && parseTraceparent(request.get("traceparent"));
+    const span = tracer?.begin({ name: request.method, kind: "server", parent });
     const requestId = requestIdOf(request.headers);
     const facts = newFacts({ request_id: requestId, address: clientAddress(request, config) });
     setFacts(response, facts);
     const startMs = performance.now();
     setArrival(response, startMs);
     response.set({ "X-Request-Id": requestId, ...usualHeaders });
-    setLog(response, log.child({ request_id: requestId }));
+    if (span) response.set("traceparent", traceparentOf(span.context));
+    const { traceId, spanId } = span?.context ?? {};
+    setLog(response, log.child({ request_id: requestId, ...(span && { trace_id: traceId, span_id: spanId }) }));
     response.on("close", () => {
       const seconds = (performance.now() - startMs) / 1000;
       const route = routeOf(response) ?? "none";
       const { method } = request;
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.observe({ method, route, status: String(status) }, seconds);
-      log.info({ request_id: requestId, method, route, status, ms: Math.round(seconds * 1e5) / 100 }, "request");
+      const ms = Math.round(seconds * 1e5) / 100;
+      log.info(
+        { request_id: requestId, method, route, status, ms, ...(span && { trace_id: traceId, span_id: spanId }) },
+        "request",
+      );
+      span?.end({
+        name: `${method} ${route}`,
+        attributes: { "http.request.method": method, "http.route": route, "http.response.status_code": status },
+        failed: status >= 500,
+      });
       if (!facts.isHeld) recordCall(audit, facts, status);
     });
-    next();
+    if (tracer && span) tracer.within(span, next);
+    else next();
   };
 
 const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");

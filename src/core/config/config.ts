@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { environment, type Variables } from "../../platform/base/environment.ts";
+import { Sensitive } from "../../platform/base/sensitive.ts";
 import type { BlobSettings } from "../../platform/blobs/open-blob-store.ts";
+import type { SpanDestination } from "../../platform/tracing/span-exporter.ts";
 
 /** A comma-separated list; blanks around the items are ignored. */
 const list = z
@@ -22,6 +24,24 @@ const port = z.coerce.number().int().min(0).max(65535);
 const number = (fallback: number, min: number, max = Infinity) => z.coerce.number().min(min).max(max).default(fallback);
 
 const whole = (fallback: number, min: number) => z.coerce.number().int().min(min).default(fallback);
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** As OpenTelemetry's variable has them. What has no name is left out. */
+const otlpHeaders = (text: string): Record<string, Sensitive> =>
+  Object.fromEntries(
+    text.split(",").flatMap((pair) => {
+      const at = pair.indexOf("=");
+      const name = pair.slice(0, at).trim().toLowerCase();
+      return at > 0 ? [[name, new Sensitive(decoded(pair.slice(at + 1).trim()))]] : [];
+    }),
+  );
 
 /** A comma-separated list of CIDR ranges. */
 const ranges = list.pipe(
@@ -285,6 +305,20 @@ const Environment = z.object({
     .min(1)
     .default("stdout")
     .describe("Where the api writes its audit lines: stdout, or a file that it appends to; docs/audit.md."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional
+    .pipe(z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional())
+    .describe(
+      "Receiver of the api's spans, OTLP over HTTP; /v1/traces is added. Left out: nothing is traced; docs/tracing.md.",
+    ),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .default("")
+    .transform(otlpHeaders)
+    .describe("Headers for that receiver, as name=value,name=value; values may be percent-encoded."),
+  OTEL_SERVICE_NAME: z.string().min(1).default("browserpool-api").describe("The service's name in its spans."),
+  OTEL_TRACES_SAMPLER_ARG: number(1, 0, 1).describe(
+    "Share of requests that are traced, of those whose caller does not say it by traceparent.",
+  ),
   HOSTNAME: z.string().default("local").describe("Name of this replica; the pod's name in a cluster."),
 });
 
@@ -375,6 +409,8 @@ export type Config = {
   secretsKeyFile: string | undefined;
   /** Undefined: the installation has no store for blobs. */
   blobs: BlobSettings | undefined;
+  /** Undefined: nothing is traced. `ratio`: of traces that begin here. */
+  tracing: (SpanDestination & { ratio: number }) | undefined;
   proxyProviderFile: string | undefined;
   proxyChecks: ProxyCheckSettings;
   /** Patterns of private hosts that telemetry may be exported to. */
@@ -398,6 +434,17 @@ const proxyCheckSettings = (env: z.infer<typeof Environment>): ProxyCheckSetting
   url: env.BROWSERPOOL_PROXY_CHECK_URL,
   privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
 });
+
+const tracingSettings = (env: z.output<typeof Environment>): Config["tracing"] => {
+  const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return undefined;
+  return {
+    endpoint: `${endpoint.replace(/\/$/, "")}/v1/traces`,
+    headers: env.OTEL_EXPORTER_OTLP_HEADERS,
+    serviceName: env.OTEL_SERVICE_NAME,
+    ratio: env.OTEL_TRACES_SAMPLER_ARG,
+  };
+};
 
 /**
  * Reads the environment. Throws an error that names each bad variable. The result is frozen. Values of `fixed` win over
@@ -490,7 +537,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
         env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES.length > 0 ? env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES : undefined,
       analysesFile: env.BROWSERPOOL_ANALYSES_FILE,
     },
-    logLevel: env.BROWSERPOOL_LOG_LEVEL,
+    ...{ tracing: tracingSettings(env), logLevel: env.BROWSERPOOL_LOG_LEVEL },
     auditLog: env.BROWSERPOOL_AUDIT_LOG,
     replica: env.HOSTNAME,
   });

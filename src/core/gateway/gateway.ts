@@ -15,6 +15,8 @@ import type { AuditLog } from "../../platform/audit/audit-log.ts";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { type HttpHead, withoutHeader } from "../../platform/cdp/http-head.ts";
+import { parseTraceparent } from "../../platform/tracing/trace-context.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { Config } from "../config/config.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
 import { clientAddress, failedToken } from "../http/client-address.ts";
@@ -141,6 +143,37 @@ const provenAnswer = async (agent: Socket, target: SessionTarget, log: Logger): 
   throw noAnswer();
 };
 
+/**
+ * Does `work` in a span: of the client's trace where it names one, else of the trace in which its session was acquired.
+ */
+const connectTraced = async <T>(
+  request: IncomingMessage,
+  { trace }: SessionTarget,
+  tracer: Tracer | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  if (!tracer) return work();
+  const acquired = parseTraceparent(trace);
+  const { traceparent } = request.headers;
+  const given = parseTraceparent(typeof traceparent === "string" ? traceparent : undefined);
+  const { verb, object } = callOf(request.url);
+  const span = tracer.begin({
+    name: `GET ${object}`,
+    kind: "server",
+    parent: given ?? acquired,
+    link: given && acquired,
+    attributes: { "browserpool.verb": verb },
+  });
+  try {
+    const result = await work();
+    span.end();
+    return result;
+  } catch (error) {
+    span.end({ failed: true });
+    throw error;
+  }
+};
+
 /** Whether a request asks for a WebSocket. A server ignores offers of other protocols (h2c), as HTTP allows. */
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
@@ -148,7 +181,13 @@ export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
 /** Serves the upgrades of an HTTP server. The server must accept only upgrades that pass `isWebSocketUpgrade`. */
 export const attachGateway = (
   server: Server,
-  deps: AuthorizeSessionDeps & { agents: AgentClient; callerLimits: CallerLimits; config: Config; metrics: ApiMetrics },
+  deps: AuthorizeSessionDeps & {
+    agents: AgentClient;
+    callerLimits: CallerLimits;
+    config: Config;
+    metrics: ApiMetrics;
+    tracer?: Tracer | undefined;
+  },
   { audit, log }: { audit: AuditLog; log: Logger },
 ): Gateway => {
   /** With what joins each to its agent, once that has answered. */
@@ -206,7 +245,7 @@ export const attachGateway = (
       open.delete(client);
       deps.metrics.gatewayConnections.set(open.size);
     });
-    const { agent, answer } = await reach(request, client, target);
+    const { agent, answer } = await connectTraced(request, target, deps.tracer, () => reach(request, client, target));
     client.write(withoutHeader(answer, proofHeader), "latin1");
     if (head.length > 0) agent.write(head);
     const joined = joinAgent(client, agent, { isWebSocket: answer.status === switchingProtocols });

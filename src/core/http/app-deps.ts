@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { AuditLog } from "../../platform/audit/audit-log.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { IdempotentAnswers } from "../../platform/redis/idempotent-answers.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { ApiKeys } from "../api-keys/api-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -25,6 +26,8 @@ export type HttpServices = {
   projects: Projects;
   signingKey: KeyObject;
   store: LeaseStore;
+  /** Undefined: nothing is traced. */
+  tracer?: Tracer | undefined;
   verifyKey: KeyObject;
 };
 

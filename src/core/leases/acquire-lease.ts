@@ -18,6 +18,7 @@
 import { AppError } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { retryBriefly, whileUnavailable } from "../../platform/redis/or-unavailable.ts";
+import { type Tracer, traced } from "../../platform/tracing/tracer.ts";
 import type { AbandonedSessions } from "./abandoned-sessions.ts";
 import { isHeldAtAgent } from "./agent/agent-call.ts";
 import type { AgentAnswer, AgentClient } from "./agent/agent-client.ts";
@@ -77,6 +78,8 @@ export type AcquireDeps = {
   agents: AgentClient;
   grants: Grants;
   abandonedSessions: AbandonedSessions;
+  /** Undefined: nothing is traced. */
+  tracer?: Tracer | undefined;
   log: Logger;
 };
 
@@ -142,7 +145,10 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
         const { lease }: { lease: LeaseRecord } = outcome;
         signal.throwIfAborted();
         const binding = { ...wanted.request, takesKept: wanted.takesKept?.() ?? false };
-        const refusal = await bindLease(lease, binding, deps, wanted.whileBinding);
+        const attributes = { "session.id": lease.session, "browserpool.browser.pod": lease.pod };
+        const refusal = await traced(deps.tracer, { name: "bind", kind: "client", attributes }, () =>
+          bindLease(lease, binding, deps, wanted.whileBinding),
+        );
         signal.throwIfAborted();
         if (refusal === undefined) return { kind: "held", lease };
         if (refusal === unauthorized) {

@@ -120,6 +120,8 @@ export const SessionRequest = z.object({
   /** Vaults were attached to it; kept of an ended session, whose `vaults` may be left out. */
   with_vaults: z.boolean().optional(),
   project: z.string(),
+  /** The `traceparent` of the request that it was acquired by, where that is traced. */
+  trace: z.string().optional(),
   /** What its holder has changed in the browser while it runs. `proxy_id`: empty when the browser has none any more. */
   changed: z
     .object({

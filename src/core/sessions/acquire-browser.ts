@@ -5,6 +5,7 @@ import { fromWire } from "../../platform/kinds/wire.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
 import { wireProblems } from "../../platform/rules/problem.ts";
+import { traced } from "../../platform/tracing/tracer.ts";
 import type { Config } from "../config/config.ts";
 import { type Acquired, acquireLease } from "../leases/acquire-lease.ts";
 import type { LeaseRecord, SessionRequest } from "../leases/records.ts";
@@ -29,6 +30,7 @@ import type { HandOutDeps } from "./serve-from-pool.ts";
 import { type SessionAnswerDeps, sessionAnswer } from "./session-answer.ts";
 import { startFailureOfPool } from "./start-failure.ts";
 import { answerHeld, type StartedSession, startSession } from "./start-session.ts";
+import { traceOf } from "./trace-of.ts";
 
 type AcquireInput = {
   idOrName: string;
@@ -170,7 +172,7 @@ export const acquireBrowser = async (
     const place = deps.callerLimits.enterQueue({ keyId, projectId: project.id });
     const wanted = {
       ...owner,
-      request: { ...sessionRequest(pool, request, project, deps.config), ...(report && { report }) },
+      request: { ...sessionRequest(pool, request, project, deps.config), ...(report && { report }), ...traceOf(deps) },
       waitMs: waitSeconds * 1000,
       // The pool may be changed while the caller waits.
       takesKept: () => (deps.pools.get(pool.metadata) ?? pool).spec.reusePolicy === "keep",
@@ -182,7 +184,9 @@ export const acquireBrowser = async (
     const failure = startFailureOfPool(pool, deps);
     const until = AbortSignal.any([signal, failure.signal]);
     try {
-      const acquired = await measured(() => acquireLease(wanted, deps, until), { pool, project }, deps, signal);
+      const attributes = { "browserpool.project.id": project.id, "browserpool.pool.id": pool.metadata.name };
+      const lease = () => traced(deps.tracer, { name: "acquire", attributes }, () => acquireLease(wanted, deps, until));
+      const acquired = await measured(lease, { pool, project }, deps, signal);
       if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
       if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);
       return acquired.kind === "held" ? await answerHeld(prepared, owner, deps, signal) : undefined;

@@ -70,10 +70,13 @@ export type SessionTarget = {
   path: UpgradePath;
   headers: Record<string, string>;
   projectId: string;
+  /** The `traceparent` of the request by which the session was acquired. */
+  trace: string | undefined;
   isGenuine(answer: UpgradeAnswer): boolean;
 };
 
-export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string };
+/** `trace`: the `traceparent` of the request by which the session was acquired. */
+export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string; trace: string | undefined };
 
 /**
  * Sessions of each store that were found to be over, for a second: a token outlives its session, and whoever sends it
@@ -108,8 +111,8 @@ const sessionOf = async (
     over.set(key, true);
     throw sessionOver(sessionId);
   }
-  const { project: projectId } = requestOf(lease);
-  return { lease, poolUid, projectId };
+  const { project: projectId, trace } = requestOf(lease);
+  return { lease, poolUid, projectId, trace };
 };
 
 /** The session that a token is for. Throws as `authorizeSession`. */
@@ -155,7 +158,7 @@ export const authorizeSession = async (asked: AskedSession, deps: AuthorizeSessi
   const { agentTokens, agentKeys } = deps;
   const { sessionId, path } = asked;
   const { claims, headers } = await claimsOf(asked, deps);
-  const { lease, projectId } = await sessionOf(sessionId, claims, deps);
+  const { lease, projectId, trace } = await sessionOf(sessionId, claims, deps);
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
   const challenge = agentKeys.challenge(lease.pod);
   return {
@@ -163,6 +166,7 @@ export const authorizeSession = async (asked: AskedSession, deps: AuthorizeSessi
     path,
     headers: { ...challenge.headers, ...headers, authorization, [sessionHeader]: sessionId },
     projectId,
+    trace,
     isGenuine: (answer) => isUpgradeBy(challenge, answer, path),
   };
 };

@@ -4,6 +4,7 @@ import { wireName } from "../../platform/kinds/identity.ts";
 import { drainFinalizer } from "../../platform/kinds/kind.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
+import { traced } from "../../platform/tracing/tracer.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
 import type { PoolAcquireResult } from "../metrics/acquire-metrics.ts";
@@ -30,6 +31,7 @@ import { type HandOutDeps, serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { notStarted, type StartFailure, startFailureError } from "./start-failure.ts";
 import type { StartedSession } from "./start-session.ts";
+import { traceOf } from "./trace-of.ts";
 
 /** Longest wait for a browser, ms. The operator gives a start up after three minutes and reports the reason. */
 const startWaitMs = 185_000;
@@ -186,14 +188,21 @@ const giveOut = async (
     const report = spec.reportOutcome ? await deps.reportOf(onDemandPoolSpec(spec), project.namespace) : undefined;
     const wanted = {
       ...owner,
-      request: onDemandRequest(spec, {
-        owner: { id: owner.session, uid: owner.poolUid },
-        name: wireName(browser),
-        ...{ project: project.id, allowedSeconds, report },
-      }),
+      request: {
+        ...onDemandRequest(spec, {
+          owner: { id: owner.session, uid: owner.poolUid },
+          name: wireName(browser),
+          ...{ project: project.id, allowedSeconds, report },
+        }),
+        ...traceOf(deps),
+      },
       waitMs: startWaitMs,
     };
-    const acquired = await acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]));
+    const until = AbortSignal.any([signal, failure.signal]);
+    const attributes = { "browserpool.project.id": project.id };
+    const acquired = await traced(deps.tracer, { name: "acquire", attributes }, () =>
+      acquireLease(wanted, deps, until),
+    );
     if (acquired.kind !== "held") throw notStarted("it was not up in time");
     // Until its take the session was not alive, so another caller may have got its name.
     await reserveName();

@@ -8,6 +8,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Logger } from "../../platform/base/log.ts";
 import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { Config } from "../config/config.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
@@ -44,6 +45,7 @@ export type HandOutDeps = {
   signingKey: KeyObject;
   store: LeaseStore;
   telemetry: { collector: SessionCollector };
+  tracer?: Tracer | undefined;
 };
 
 /** Pools that are tried for one browser: the caller waits for each. */

@@ -1,0 +1,105 @@
+/** Spans of OpenTelemetry: what a request has done, and how long each step took. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes } from "node:crypto";
+import type { TraceContext } from "./trace-context.ts";
+
+type Attributes = Record<string, string | number | boolean>;
+
+/** A span that has ended. Times: ms since 1970. */
+export type EndedSpan = {
+  name: string;
+  kind: "internal" | "server" | "client";
+  context: TraceContext;
+  parentSpanId: string | undefined;
+  startMs: number;
+  endMs: number;
+  attributes: Attributes;
+  failed: boolean;
+  /** Another span that led to this one. */
+  link: TraceContext | undefined;
+};
+
+type Begin = Pick<EndedSpan, "name" | "kind"> & {
+  parent: TraceContext | undefined;
+  link?: TraceContext | undefined;
+  attributes?: Attributes;
+};
+
+/** A span that runs. */
+type Span = {
+  context: TraceContext;
+  /** To be called once. `name`: in the place of the one that it began with. Attributes must be no secrets. */
+  end(how?: { name?: string; attributes?: Attributes; failed?: boolean }): void;
+};
+
+export type Tracer = {
+  begin(span: Begin): Span;
+  /** The span that this work belongs to. */
+  current(): TraceContext | undefined;
+  /** Lets `work`, and what it starts, belong to the span. */
+  within<T>(span: Span, work: () => T): T;
+};
+
+const newId = (bytes: number): string => randomBytes(bytes).toString("hex");
+
+type TracerOptions = {
+  /** The share of traces that begin here and are recorded; a caller's own decision wins. */
+  ratio: number;
+  /** Takes a recorded span; must not wait. */
+  onEnd(span: EndedSpan): void;
+};
+
+/** Starts nothing: spans go to `onEnd` as they end. */
+export const createTracer = ({ ratio, onEnd }: TracerOptions): Tracer => {
+  const running = new AsyncLocalStorage<TraceContext>();
+  return {
+    begin({ name, kind, parent, link, attributes = {} }) {
+      const sampled = parent?.sampled ?? Math.random() < ratio;
+      const context = { traceId: parent?.traceId ?? newId(16), spanId: newId(8), sampled };
+      const [startMs, beganMs] = [Date.now(), performance.now()];
+      return {
+        context,
+        end({ name: last = name, attributes: more = {}, failed = false } = {}) {
+          if (!sampled) return;
+          const endMs = startMs + performance.now() - beganMs;
+          const all = { ...attributes, ...more };
+          onEnd({
+            name: last,
+            kind,
+            context,
+            parentSpanId: parent?.spanId,
+            startMs,
+            endMs,
+            attributes: all,
+            failed,
+            link,
+          });
+        },
+      };
+    },
+    current: () => running.getStore(),
+    within: (span, work) => running.run(span.context, work),
+  };
+};
+
+type Step = { name: string; kind?: EndedSpan["kind"]; attributes?: Attributes };
+
+const inSpan = async <T>(tracer: Tracer, span: Span, work: () => Promise<T>): Promise<T> => {
+  try {
+    const result = await tracer.within(span, work);
+    span.end();
+    return result;
+  } catch (error) {
+    span.end({ failed: true });
+    throw error;
+  }
+};
+
+/**
+ * Does `work` in a span below the present one. Without a tracer, and where nothing is recorded, it only does the work.
+ */
+export const traced = <T>(tracer: Tracer | undefined, step: Step, work: () => Promise<T>): Promise<T> => {
+  const parent = tracer?.current();
+  if (!tracer || !parent?.sampled) return work();
+  return inSpan(tracer, tracer.begin({ kind: "internal", ...step, parent }), work);
+};

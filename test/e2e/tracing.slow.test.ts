@@ -1,0 +1,113 @@
+/** Spans of a session: from its acquire over its bind to the socket of its client. */
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { parseTraceparent } from "../../src/platform/tracing/trace-context.ts";
+import type { ApiReplica } from "../support/cluster.ts";
+import { type Collector, startCollector, withoutCollector } from "../support/collector.ts";
+import { eventually } from "../support/eventually.ts";
+import { fullPool, type PoolClient, type Session } from "../support/pool-client.ts";
+import { type SimulatedCluster, startSimulatedCluster } from "../support/simulated-node/simulated-cluster.ts";
+
+const given = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
+const header = (flag: number): string => `00-${given.traceId}-${given.spanId}-0${flag}`;
+
+describe.skipIf(withoutCollector())("with a receiver of spans", () => {
+  let collector: Collector;
+  let cluster: SimulatedCluster;
+  let api: ApiReplica;
+  let pool: PoolClient;
+
+  beforeAll(async () => {
+    collector = await startCollector();
+    cluster = await startSimulatedCluster({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+        OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20receiver-secret",
+        OTEL_TRACES_SAMPLER_ARG: "0",
+      },
+    });
+    await cluster.startOperator("operator").logged("leading");
+    api = await cluster.startApi("api");
+    pool = await fullPool(api.call, 2);
+  });
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    await collector?.[Symbol.asyncDispose]();
+  });
+
+  const acquire = (traceparent?: string): Promise<Response> =>
+    fetch(`${api.url}/browser_pools/${pool.id}/acquire`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${cluster.apiKey}`,
+        "content-type": "application/json",
+        ...(traceparent && { traceparent }),
+      },
+      body: "{}",
+    });
+
+  test("an acquire, its bind and the socket are spans of the caller's trace, without secrets", async () => {
+    const response = await acquire(header(1));
+    const session = (await response.json()) as Session;
+    const answered = parseTraceparent(response.headers.get("traceparent") ?? undefined);
+    expect(answered).toMatchObject({ traceId: given.traceId, sampled: true });
+    const socket = new WebSocket(session.cdp_ws_url);
+    await Promise.race([once(socket, "open"), once(socket, "error")]).catch(() => undefined);
+    socket.terminate();
+
+    const named = (name: string) =>
+      collector.spans().find((span) => span.Name === name && span["Trace ID"] === given.traceId);
+    const route = "POST /browser_pools/{id_or_name}/acquire";
+    const names = [route, "acquire", "bind", "GET /gateway/{session}/cdp"];
+    await eventually("all spans are received", async () => names.every((name) => named(name) !== undefined));
+    const [server, lease, bind, gateway] = names.map(named);
+    expect(server).toMatchObject({
+      ...{ ID: answered?.spanId, "Parent ID": given.spanId, Kind: "Server" },
+      ...{ "http.response.status_code": "200", "http.route": "/browser_pools/{id_or_name}/acquire" },
+    });
+    expect(lease).toMatchObject({ "Parent ID": server?.ID, Kind: "Internal", "browserpool.pool.id": pool.id });
+    expect(bind).toMatchObject({ "Parent ID": lease?.ID, Kind: "Client", "session.id": session.session_id });
+    expect(gateway).toMatchObject({ "Parent ID": server?.ID, Kind: "Server" });
+
+    const token = new URL(session.cdp_ws_url).searchParams.get("jwt") ?? "no token";
+    for (const secret of [cluster.apiKey, token, "receiver-secret", "jwt="])
+      expect(collector.printed()).not.toContain(secret);
+    const log = await readFile(join(cluster.dataDir, "api-1.log"), "utf8");
+    expect(log).toContain(`"trace_id":"${given.traceId}","span_id":"${answered?.spanId}"`);
+    expect(log).not.toContain("receiver-secret");
+    expect(await pool.release(session)).toBe(204);
+  });
+
+  test("what its caller does not record, and what the share leaves out, is no span; the trace goes on", async () => {
+    const before = collector.spans().length;
+    const unrecorded = await acquire(header(0));
+    expect(unrecorded.headers.get("traceparent")).toMatch(new RegExp(`^00-${given.traceId}-[0-9a-f]{16}-00$`));
+    const own = await acquire();
+    expect(own.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    for (const response of [unrecorded, own]) await pool.release((await response.json()) as Session);
+    // One that is recorded comes after those would have come.
+    const last = await acquire(header(1));
+    await pool.release((await last.json()) as Session);
+    const id = parseTraceparent(last.headers.get("traceparent") ?? undefined)?.spanId;
+    await eventually("the last one is received", async () => collector.spans().some((span) => span.ID === id));
+    expect(
+      collector
+        .spans()
+        .slice(before)
+        .filter(({ Kind }) => Kind === "Server"),
+    ).toHaveLength(1);
+  });
+
+  test("spans that nobody takes are dropped and counted, and requests are served", async () => {
+    await collector.kill();
+    const session = (await (await acquire(header(1))).json()) as Session;
+    expect(await pool.release(session)).toBe(204);
+    await eventually("they are counted", async () => {
+      const metrics = await (await fetch(`${api.url}/metrics`)).text();
+      return /^browserpool_spans_dropped_total\{reason="no_answer"\} [1-9]/m.test(metrics);
+    });
+  });
+});
