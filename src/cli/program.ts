@@ -47,6 +47,7 @@ const addDoctor = (program: Command, terminal: Terminal, main: string): void => 
     .option("--namespace <namespace>", "With --cluster: namespace of the installation", "browserpool-system")
     .option("--release <name>", "With --cluster: its name in Helm", "browserpool")
     .option("--project <namespace>", "With --cluster: namespace of the key's project", "browserpool-default")
+    .option("--cluster-domain <domain>", "With --cluster: domain of its DNS", "cluster.local")
     .option("--pool <pool>", "With --cluster: acquire a browser of this pool, instead of making one for it")
     .addHelpText(
       "after",
@@ -73,6 +74,7 @@ type DoctorCommand = {
   namespace: string;
   release: string;
   project: string;
+  clusterDomain: string;
   pool?: string;
 };
 
@@ -82,12 +84,12 @@ const onMachine = async ({ dataDir: folder, port: apiPort }: DoctorCommand, main
 };
 
 const inCluster = async (
-  { namespace, release, project: projectNamespace, pool }: DoctorCommand,
+  { namespace, release, project: projectNamespace, clusterDomain, pool }: DoctorCommand,
   { terminal: { env, complain: say }, signal }: { terminal: Terminal; signal: AbortSignal },
   stack: AsyncDisposableStack,
 ) => {
   const { clusterChecks } = await import("./doctor/cluster.ts");
-  return clusterChecks({ namespace, release, projectNamespace }, { env, pool, say, signal }, stack);
+  return clusterChecks({ namespace, release, projectNamespace, clusterDomain }, { env, pool, say, signal }, stack);
 };
 
 type LocalCommand = { port?: number; dataDir: string; fresh: boolean; demo: boolean; open: boolean };

@@ -6,9 +6,10 @@ import type { Kube } from "../../platform/kube/client.ts";
 import type { KubeObject, Pod } from "../../platform/kube/objects.ts";
 import { pods, type ResourceType } from "../../platform/kube/resource-type.ts";
 import { call, Refused, type Service } from "../service.ts";
-import { reached, type Target } from "./browser-reach.ts";
+import { looksUp, reached, type Target } from "./browser-reach.ts";
 import { type Check, type Found, ok, problem, skipped, warning } from "./finding.ts";
 import { browsersOf, type Installation, ofRelease } from "./installation.ts";
+import { wayOutOf } from "./project.ts";
 
 type Parts = {
   kube: Kube;
@@ -143,17 +144,33 @@ const isolationOf = async (cdpUrl: string, parts: Parts, signal: AbortSignal): P
 /** A node may have to pull the image first, ms. */
 const browserMs = 480_000;
 
-/** One browser is acquired for both findings. */
-const tryBrowser = async (parts: Parts, signal: AbortSignal): Promise<{ used: Found; isolation: Found }> => {
+/** Whether the browser at this CDP endpoint can look names up. */
+const namesOf = async (cdpUrl: string, { place }: Parts, signal: AbortSignal): Promise<Found> => {
+  const name = `kubernetes.default.svc.${place.clusterDomain}`;
+  if (await looksUp(cdpUrl, `http://${name}./`, signal)) return ok("a browser looks names up");
+  return problem(
+    `a browser finds no address of ${name}`,
+    "its NetworkPolicy must let it reach the cluster's DNS: networkPolicy.dns, docs/network.md",
+  );
+};
+
+type Tried = { used: Found; names: Found; isolation: Found };
+
+/** One browser is acquired for all findings. */
+const tryBrowser = async (parts: Parts, signal: AbortSignal): Promise<Tried> => {
   const { service, pool, say } = parts;
   const lines: string[] = [];
   let isolation: Found = skipped("no browser to look from");
+  let names = isolation;
   const further = {
     what: "try what it reaches",
     async run(url: string, within: AbortSignal) {
-      isolation = await besideAnother(parts, within, () => isolationOf(url, parts, within)).catch((error: unknown) =>
-        skipped(`not told: ${error instanceof Error ? error.message : String(error)}`),
-      );
+      const untold = (error: unknown): Found =>
+        skipped(`not told: ${error instanceof Error ? error.message : String(error)}`);
+      [names, isolation] = await Promise.all([
+        namesOf(url, parts, within).catch(untold),
+        besideAnother(parts, within, () => isolationOf(url, parts, within)).catch(untold),
+      ]);
     },
   };
   const hear = (line: string): void => {
@@ -163,10 +180,9 @@ const tryBrowser = async (parts: Parts, signal: AbortSignal): Promise<{ used: Fo
   const code = await probe({ url: service.url, apiKey: service.key, pool }, hear, signal, further);
   if (code !== 0) {
     const [failed = ""] = lines.filter((line) => line.startsWith("FAILED"));
-    const wayOut = "kubectl describe bp, and the operator's log: docs/runbook.md";
-    return { used: problem(failed.replace(/^FAILED +/, ""), wayOut), isolation };
+    return { used: problem(failed.replace(/^FAILED +/, ""), wayOutOf(failed)), names, isolation };
   }
-  return { used: ok("made, acquired, driven over CDP and released"), isolation };
+  return { used: ok("made, acquired, driven over CDP and released"), names, isolation };
 };
 
 /** The checks of an installation by its use. Where the service does not answer, that is told once. */
@@ -174,13 +190,16 @@ export const callerChecks = (parts: Parts, signal: AbortSignal): Check[] => {
   const until = AbortSignal.any([signal, AbortSignal.timeout(browserMs)]);
   const answered = answers(parts, until);
   const hasAnswered = answered.then(({ state }) => state === "ok");
-  const use = hasAnswered.then((isThere) => (isThere ? tryBrowser(parts, until) : { used: away, isolation: away }));
+  const use = hasAnswered.then((isThere) =>
+    isThere ? tryBrowser(parts, until) : { used: away, names: away, isolation: away },
+  );
   use.catch(() => {});
   const blobs = store(parts);
   return [
     { name: "service", find: () => answered },
     { ...blobs, find: async (limit) => ((await hasAnswered) ? blobs.find(limit) : away) },
     { name: "browser", limitMs: browserMs, find: async () => (await use).used },
+    { name: "DNS", limitMs: browserMs, find: async () => (await use).names },
     { name: "isolation", limitMs: browserMs, find: async () => (await use).isolation },
   ];
 };

@@ -5,9 +5,13 @@ import { hasReason, isTransient } from "../../platform/kube/kube-error.ts";
 import type { KubeObject, Pod } from "../../platform/kube/objects.ts";
 import { pods, type ResourceType } from "../../platform/kube/resource-type.ts";
 import { type Check, type Found, ok, problem, skipped, warning } from "./finding.ts";
+import { projectChecks } from "./project.ts";
 
-/** Where the installation is. `release`: its name in Helm; `projectNamespace`: of the project whose browsers are looked at. */
-export type Installation = { namespace: string; release: string; projectNamespace: string };
+/**
+ * Where the installation is. `release`: its name in Helm; `projectNamespace`: of the project whose browsers are looked
+ * at; `clusterDomain`: of the cluster's DNS.
+ */
+export type Installation = { namespace: string; release: string; projectNamespace: string; clusterDomain: string };
 
 type Workload = KubeObject & {
   spec?: { replicas?: number };
@@ -276,5 +280,6 @@ export const installationChecks = (kube: Kube, place: Installation): Check[] => 
     podsOf(kube, place),
     admissionCheck(kube, place),
     networkPoliciesCheck(kube, place),
+    ...projectChecks(kube, place),
   ].map(readable(kube)),
 ];

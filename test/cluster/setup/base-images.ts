@@ -5,6 +5,7 @@
 import { cp, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { baseImages } from "../../../scripts/image/base-images.ts";
+import { dockerWithBuildKit } from "../../../scripts/image/docker.ts";
 import type { Run } from "../lane.ts";
 
 const recipes = resolve(import.meta.dirname, "../base-images");
@@ -25,7 +26,9 @@ export const buildNodeImage = async (
   await mkdir(context, { recursive: true });
   await cp(node, join(context, "node"), { dereference: true });
   await cp(join(npm, "npm"), join(context, "npm"), { recursive: true, dereference: true });
-  await run("docker", "build", ...args, "--file", join(recipes, "Dockerfile.node"), "--tag", image, context);
+  const docker = dockerWithBuildKit(process.env.PATH ?? "");
+  const recipe = ["--file", join(recipes, "Dockerfile.node"), "--tag", image, context];
+  await run("env", "DOCKER_BUILDKIT=1", docker, "build", ...args, ...recipe);
 };
 
 /** This process' own Node is the one of package-lock.json. */

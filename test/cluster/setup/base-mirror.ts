@@ -25,7 +25,9 @@ export const fillBaseMirror = async (mirror: Mirror): Promise<string> => {
   const { registry, platforms, run, folder, signal } = mirror;
   const tools = createTools(folder, signal);
   const prefix = `${registry}/library`;
-  for (const [argument, name] of Object.entries(baseImages)) {
+  // That of Node stands on Debian's.
+  for (const argument of ["DEBIAN_IMAGE", "NODE_IMAGE"] as const) {
+    const name = baseImages[argument];
     const pushed: string[] = [];
     for (const platform of platforms) {
       const architecture = platform.split("/")[1] ?? "";

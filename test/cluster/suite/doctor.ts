@@ -46,6 +46,7 @@ const expectProblems = async (lane: Lane, expected: Record<string, RegExp>): Pro
 };
 
 const own = ["--namespace", systemNamespace];
+const ofProject = ["--namespace", projectNamespace];
 
 /** Resolves when all of the release is ready again. */
 const whole = async ({ kubectl }: Lane): Promise<void> => {
@@ -116,6 +117,26 @@ const breaks: Break[] = [
       deployments: /browserpool-api 0 of 2.*browserpool-redis 0 of 0/,
       service: /does not answer|unavailable/,
     },
+  },
+  {
+    what: "a quota that leaves no room for browsers",
+    async hurt({ kubectl, stack, signal }) {
+      await kubectl("create", "quota", "test-full", ...ofProject, "--hard=pods=1");
+      await stack.kernel.browserPools.create({
+        name: "test-full",
+        size: 4,
+        fill_rate_per_minute: 6000,
+        headless: true,
+      });
+      const isRefused = async (): Promise<boolean> =>
+        (await kubectl("get", "browserpools", ...ofProject, "--output=json")).includes("exceeded quota");
+      await until("a pool says so", isRefused, { signal });
+    },
+    async mend({ kubectl, stack }) {
+      await stack.kernel.browserPools.delete("test-full", { force: true });
+      await kubectl("delete", "quota", "test-full", ...ofProject);
+    },
+    problems: { pools: /test-full|exceeded quota/, browser: /./ },
   },
   {
     what: "a store of blobs that does not answer",
