@@ -31,3 +31,7 @@ export type Publication = {
   env: Readonly<Record<string, string | undefined>>;
   say(line: string): void;
 };
+
+/** What Helm needs to be told of a registry of this machine, which has no TLS. */
+export const helmOptions = ({ registry }: Pick<Publication, "registry">): string[] =>
+  registry.startsWith("localhost:") ? ["--plain-http"] : [];

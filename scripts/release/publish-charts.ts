@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
 import type { ReleasedChart, ReleasedImage } from "./artefacts.ts";
 import { provenanceOf } from "./provenance.ts";
-import type { Publication } from "./publication.ts";
+import { helmOptions, type Publication } from "./publication.ts";
 import { provenanceType } from "./signer.ts";
 
 const charts = ["browserpool", "browserpool-crds"] as const;
@@ -48,8 +48,7 @@ export const publishCharts = async (
   const packages: string[] = [];
   for (const name of charts) {
     const file = await packageChart(name, images, publication);
-    const plain = registry.startsWith("localhost:") ? ["--plain-http"] : [];
-    await tools.helm("push", file, `oci://${registry}/charts`, ...plain);
+    await tools.helm("push", file, `oci://${registry}/charts`, ...helmOptions(publication));
     const repository = `${registry}/charts/${name}`;
     const digest = await tools.crane("digest", `${repository}:${version}`);
     await signer.sign(`${repository}@${digest}`);

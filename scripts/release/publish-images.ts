@@ -29,12 +29,14 @@ const publishFor = async (platform: string, publication: Publication): Promise<B
     const name = `${repository}@${digest}`;
     await signer.attest(name, sbomType, await sbomOf(image, { docker: builder.docker, root: tree }));
     await signer.attest(name, provenanceType, provenanceOf({ ...build, bases }, { target, platform }, publication.env));
+    // Its layers stay in docker's cache.
+    await builder.docker("image", "rm", image);
     digests.set(target, digest);
   }
   return { digests, bases, chromium: builder.chromium };
 };
 
-/** All images, signed. `chromium`: the version in them; platforms that can differ are built with the first one's. */
+/** All images, signed. `chromium`: the version in all of them, which is that of the first platform. */
 export const publishImages = async (
   publication: Publication,
 ): Promise<{ images: ReleasedImage[]; chromium: string }> => {

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { pinnedName, type Release } from "./artefacts.ts";
-import type { Publication } from "./publication.ts";
+import { helmOptions, type Publication } from "./publication.ts";
 import { checksumsFile } from "./publish-files.ts";
 import { provenanceType, sbomType, trustArgs } from "./signer.ts";
 
@@ -41,21 +41,17 @@ const verifyImages = async (release: Release, publication: Publication): Promise
 };
 
 /** The chart in the registry names the images of this release, and nothing that can't be pulled. */
-const verifyCharts = async (release: Release, { tools, trust, say, version, registry }: Publication): Promise<void> => {
+const verifyCharts = async (release: Release, publication: Publication): Promise<void> => {
+  const { tools, trust, say, version, registry } = publication;
   for (const chart of release.charts) {
     await tools.cosign("verify", ...trustArgs(trust), pinnedName(chart));
     say(`verified chart ${chart.name}: signature`);
   }
-  const plain = registry.startsWith("localhost:") ? ["--plain-http"] : [];
-  const shown = await tools.helm(
-    "show",
-    "values",
-    `oci://${registry}/charts/browserpool`,
-    "--version",
-    version,
-    ...plain,
-  );
-  const values = parse(shown) as { image: { digest: string }; browsers: { image: { digest: string } } };
+  const chart = ["show", "values", `oci://${registry}/charts/browserpool`, "--version", version];
+  const values = parse(await tools.helm(...chart, ...helmOptions(publication))) as {
+    image: { digest: string };
+    browsers: { image: { digest: string } };
+  };
   const digestOf = (wanted: string): string | undefined =>
     release.images.find(({ target }) => target === wanted)?.digest;
   expectEqual("the chart's image", values.image.digest, digestOf("service"));

@@ -77,6 +77,7 @@ export const release: Phase = {
       return made.said.join("\n          ");
     });
     const [older, newer] = versions;
+    if (older === "") return;
     stack.defer(async () => {
       await remove(run);
       await installAnew(versionOf(images), { kube, run });
