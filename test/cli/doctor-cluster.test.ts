@@ -10,7 +10,11 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { policiesByValue, projectPolicies } from "../../src/cli/doctor/installation.ts";
+import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import type { KubeObject } from "../../src/platform/kube/objects.ts";
+import type { ResourceType } from "../../src/platform/kube/resource-type.ts";
 import { repository } from "../setup/sandbox.ts";
+import { eventually } from "../support/eventually.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
 
 let stack: LocalProject;
@@ -39,6 +43,44 @@ test("it uses the service, and says which release is not there and how to name a
   expect(code).toBe(1);
   for (const path of ["/browser_pools", "/browsers", "/extensions"])
     expect(await (await stack.call("GET", path)).json()).toEqual([]);
+});
+
+type Quota = KubeObject & { spec?: { hard: Record<string, string> }; status?: { hard: Record<string, string> } };
+const quotas: ResourceType<Quota> = {
+  group: "",
+  version: "v1",
+  kind: "ResourceQuota",
+  plural: "resourcequotas",
+  namespaced: true,
+};
+
+test("it names a pool that gets no browser, and a quota that is used up, with the way out", async () => {
+  const { kube, namespace } = stack;
+  const pool = { namespace, name: "refused" };
+  const quota = { namespace, name: "full" };
+  const spec = { size: 100_000, headless: true } as BrowserPool["spec"];
+  await kube.create(browserPoolKind, { metadata: pool, spec });
+  await kube.create(quotas, { metadata: quota, spec: { hard: { pods: "3" } } });
+  try {
+    // Nothing counts here.
+    const status = { hard: { pods: "3" }, used: { pods: "3" } };
+    await kube.patch(quotas, quota, { status }, { subresource: "status" });
+    const found = await eventually("the pool is refused", async () => {
+      const { out } = await doctor(["-o", "json", "--project", namespace], { KUBECONFIG: stack.kubeconfig });
+      const findings = JSON.parse(out) as Finding[];
+      return findings.find(({ name }) => name === "pools")?.state === "problem" && findings;
+    });
+    const finding = (wanted: string) => found.find(({ name }) => name === wanted);
+    expect(finding("pools")?.says).toContain("refused: NotAccepted: ");
+    expect(finding("quotas")).toMatchObject({
+      state: "warning",
+      says: "full: all 3 of pods are used",
+      wayOut: expect.stringContaining("ResourceQuota"),
+    });
+  } finally {
+    await kube.delete(browserPoolKind, pool);
+    await kube.delete(quotas, quota);
+  }
 });
 
 test("without a key it says what it leaves out, and with a wrong one where to look", async () => {

@@ -48,11 +48,14 @@ const named = (texts: readonly string[]): string => {
   return `${texts.slice(0, mostNamed).join("; ")}${more}`;
 };
 
-/** Why a pool is not ready, as its status says; undefined when it is, or is not known yet. */
-const complaintOf = ({ metadata, status }: Pool): string | undefined => {
-  const ready = status?.conditions?.find(({ type }) => type === "Ready");
-  if (ready?.status !== "False") return undefined;
-  return `${metadata.name}: ${ready.reason}: ${ready.message}`;
+/** Reasons of `Progressing` by which a pool does what it should. */
+const onItsWay = new Set(["Filling", "Recovering", "Draining", "Paused", "WaitingForSetup"]);
+
+/** Why a pool is not filled, as its status says; undefined when nothing is in its way, or nothing is known yet. */
+const complaintOf = ({ metadata, status: { conditions = [] } = {} }: Pool): string | undefined => {
+  const [ready, progressing] = ["Ready", "Progressing"].map((wanted) => conditions.find(({ type }) => type === wanted));
+  if (ready?.status !== "False" || !progressing || onItsWay.has(progressing.reason)) return undefined;
+  return `${metadata.name}: ${progressing.reason}: ${progressing.message}`;
 };
 
 /** Fewer than all browsers may be on their way; none at all is a problem. */
