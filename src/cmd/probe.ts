@@ -84,13 +84,25 @@ const step = async <T>(
   }
 };
 
+/** How long the cluster may refuse pods before no browser is waited for any more, ms: a quota may be full for a moment. */
+const refusedLimitMs = 15_000;
+
+/** The reason of a pool whose pods the cluster refuses. */
+const refusedReason = "FailedCreate";
+
 const fill = async ({ id }: Pool, say: Say, client: PoolClient, signal: AbortSignal): Promise<void> => {
   const startMs = performance.now();
   let saidMs = startMs;
-  while ((await client.find(id)).available_count === 0) {
+  let wellMs = startMs;
+  for (;;) {
+    const { available_count, conditions } = await client.find(id);
+    if (available_count > 0) return;
+    const ready = conditions.find(({ type }) => type === "Ready");
+    if (ready?.reason !== refusedReason) wellMs = performance.now();
+    else if (performance.now() - wellMs > refusedLimitMs) throw new Error(ready.message);
     if (performance.now() - saidMs >= sayEveryMs) {
       saidMs = performance.now();
-      say(`…       no browser is up yet (${seconds(startMs)}); kubectl describe bp ${id} says more`);
+      say(`…       ${ready?.message ?? "no browser is up yet"} (${seconds(startMs)})`);
     }
     await sleep(pollEveryMs, undefined, { signal });
   }

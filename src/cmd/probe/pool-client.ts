@@ -3,7 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { ProbeConfig } from "./probe-config.ts";
 
-const Pool = z.object({ id: z.string(), available_count: z.number() });
+const Condition = z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() });
+
+const Pool = z.object({
+  id: z.string(),
+  available_count: z.number(),
+  /** As `kubectl get bp -o yaml` shows them. */
+  conditions: z.array(Condition).default([]),
+});
 export type Pool = z.infer<typeof Pool>;
 
 const Session = z.object({ session_id: z.string(), cdp_ws_url: z.url() });
