@@ -22,9 +22,8 @@ export const extensionStatus = (
           message: "the store of blobs does not have the archive; upload it anew",
         }
       : { status: true, reason: "Stored", message: "the archive is stored" };
-  const ready = taken ? { status: false, ...taken } : contents;
   return {
     observedGeneration: extension.metadata.generation ?? 0,
-    conditions: conditionsOf(extension, [acceptedDraft(taken), { type: "Ready", ...ready }], nowMs),
+    conditions: conditionsOf(extension, [acceptedDraft(taken), { type: "Ready", ...contents }], nowMs),
   };
 };

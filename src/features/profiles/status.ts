@@ -16,10 +16,9 @@ export const profileStatus = (
     version > 0
       ? { status: true, reason: "Saved", message: `version ${version} is saved` }
       : { status: true, reason: "Empty", message: "nothing is saved yet: browsers start with an empty profile" };
-  const ready = taken ? { status: false, ...taken } : usable;
   return {
     ...before,
     observedGeneration: profile.metadata.generation ?? 0,
-    conditions: conditionsOf(profile, [acceptedDraft(taken), { type: "Ready", ...ready }], nowMs),
+    conditions: conditionsOf(profile, [acceptedDraft(taken), { type: "Ready", ...usable }], nowMs),
   };
 };

@@ -14,9 +14,8 @@ const refusalOf = ({ spec }: WebProxy, provider: ProxyProvider): Refusal | undef
   return { reason: problems.length > 0 ? "InvalidSpec" : "NotSupportedHere", message };
 };
 
-const readyDraft = (refusal: Refusal | undefined, availability: "available" | "unavailable" | undefined): Draft => {
+const readyDraft = (availability: "available" | "unavailable" | undefined): Draft => {
   const type = "Ready";
-  if (refusal) return { type, status: false, ...refusal };
   if (availability === "unavailable")
     return { type, status: false, reason: "Unavailable", message: "the last check did not get through the proxy" };
   const message = availability ? "the last check got through the proxy" : "the proxy was not checked yet";
@@ -32,7 +31,7 @@ export const proxyStatus = (
   const check = lastCheck(proxy);
   return {
     observedGeneration: proxy.metadata.generation ?? 0,
-    conditions: conditionsOf(proxy, [acceptedDraft(refusal), readyDraft(refusal, check?.status)], nowMs),
+    conditions: conditionsOf(proxy, [acceptedDraft(refusal), readyDraft(check?.status)], nowMs),
     ...(check && { availability: check.status, lastCheckTime: check.checkedAt }),
     ...(check?.ipAddress && { ipAddress: check.ipAddress }),
   };

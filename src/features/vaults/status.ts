@@ -1,4 +1,4 @@
-import { acceptedDraft, conditionsOf } from "../../core/reconcile/conditions.ts";
+import { acceptedDraft, conditionsOf, type Draft } from "../../core/reconcile/conditions.ts";
 import type { Vault } from "./vault.ts";
 
 /** The status of a vault, pure. `holder`: the oldest vault with this name, which may be the vault itself. */
@@ -6,15 +6,13 @@ export const vaultStatus = (
   vault: Vault,
   { holder, nowMs }: { holder: Vault; nowMs: number },
 ): NonNullable<Vault["status"]> => {
-  const isTaken = holder.metadata.uid !== vault.metadata.uid;
-  const taken = isTaken
-    ? { reason: "NameTaken", message: `spec.name: the vault ${holder.metadata.name} has this name` }
-    : undefined;
-  const ready = isTaken
-    ? { status: false, reason: "NameTaken", message: "the vault is found by its id only" }
-    : { status: true, reason: "Ready", message: "the vault can be used" };
+  const taken =
+    holder.metadata.uid === vault.metadata.uid
+      ? undefined
+      : { reason: "NameTaken", message: `spec.name: the vault ${holder.metadata.name} has this name` };
+  const ready: Draft = { type: "Ready", status: true, reason: "Ready", message: "the vault can be used" };
   return {
     observedGeneration: vault.metadata.generation ?? 0,
-    conditions: conditionsOf(vault, [acceptedDraft(taken), { type: "Ready", ...ready }], nowMs),
+    conditions: conditionsOf(vault, [acceptedDraft(taken), ready], nowMs),
   };
 };

@@ -228,7 +228,10 @@ test("of two objects with one target the oldest holds, and the next after its de
   const sampled = async () => (await lookup("https://twice.example/")).working_configurations[0]?.evidence.sample_size;
   const reason = async ({ metadata: { name } }: SiteConfig) =>
     (await stack.kube.get(siteConfigKind, { name }))?.status?.conditions.map((each) => each.reason).join();
-  await eventually("the second one says so", async () => (await reason(second)) === "TargetTaken,TargetTaken");
+  await eventually(
+    "the second one says so",
+    async () => (await reason(second)) === "TargetTaken,TargetTaken,TargetTaken",
+  );
   expect(await sampled()).toBe(3);
   expect(await reason(first)).toBe("Accepted,Recommended");
   await stack.kube.delete(siteConfigKind, first.metadata);

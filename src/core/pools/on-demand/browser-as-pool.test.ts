@@ -34,7 +34,11 @@ describe("an on-demand browser", () => {
   test("says what it waits for before it may start", () => {
     const { does, status } = round(aBrowser({}), { waitsFor: "a policy" });
     expect(does).toEqual([]);
-    expect(status?.conditions[1]).toMatchObject({ reason: "WaitingForProject", message: "a policy" });
+    const waiting = { reason: "WaitingForProject", message: "a policy" };
+    expect(status?.conditions.slice(1)).toMatchObject([
+      { type: "Ready", status: "False", ...waiting },
+      { type: "Reconciling", status: "True", ...waiting },
+    ]);
   });
 
   // LIMIT-20
@@ -46,7 +50,8 @@ describe("an on-demand browser", () => {
       phase: "Starting",
       conditions: [
         { type: "Accepted", status: "False", reason: "SessionsLimit", message: "no room" },
-        { type: "Ready", status: "False", reason: "NotAccepted", message: "no room" },
+        { type: "Ready", status: "False", reason: "SessionsLimit", message: "no room" },
+        { type: "Stalled", status: "True", reason: "SessionsLimit", message: "no room" },
       ],
     });
     expect(round(aBrowser({ ...status, leaseEpoch: 1 })).does).toEqual(["create"]);
@@ -97,6 +102,7 @@ describe("an on-demand browser", () => {
     expect(status?.conditions).toMatchObject([
       { type: "Accepted", status: "True" },
       { type: "Ready", status: after.phase === "Active" ? "True" : "False", reason: after.phase },
+      ...(after.phase === "Failed" ? [{ type: "Stalled", status: "True", reason: "Failed" }] : []),
     ]);
   });
 

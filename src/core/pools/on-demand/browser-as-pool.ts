@@ -100,21 +100,31 @@ const texts: Record<BrowserStatus["phase"], string> = {
 const isToldRefused = (status: Browser["status"]): boolean =>
   startFailureIn(status?.conditions)?.reason === setupRefused;
 
-const readyDraft = ({ status }: Browser, { phase, endReason, message }: Phase, observed: Observed): Draft => {
-  const { waitsFor, refusal } = observed;
-  if ((phase === "Starting" || phase === "Active") && refusal)
-    return { type: "Ready", status: false, reason: "NotAccepted", message: refusal.message };
-  if (phase === "Starting" && waitsFor !== undefined)
-    return { type: "Ready", status: false, reason: "WaitingForProject", message: waitsFor };
-  const refused = phase === "Starting" && status?.pod === undefined ? startRefusal(observed) : undefined;
-  if (refused !== undefined) return { type: "Ready", status: false, reason: failedCreate, message: refused };
-  const setup = phase === "Starting" ? whySetupWaits(observed, "Ready") : undefined;
-  if (setup !== undefined) return { type: "Ready", status: false, reason: waitingForSetup, message: setup };
+/** Whether a browser that is not ready becomes it by itself. */
+const outlooks: { [phase in BrowserStatus["phase"]]?: Draft["outlook"] } = {
+  Starting: "Reconciling",
+  Failed: "Stalled",
+};
+
+/** What a browser waits for that would start. */
+const whyWaiting = ({ status }: Browser, observed: Observed): Pick<Draft, "reason" | "message"> | undefined => {
+  if (observed.waitsFor !== undefined) return { reason: "WaitingForProject", message: observed.waitsFor };
+  const refused = status?.pod === undefined ? startRefusal(observed) : undefined;
+  if (refused !== undefined) return { reason: failedCreate, message: refused };
+  const setup = whySetupWaits(observed, "Ready");
+  return setup === undefined ? undefined : { reason: waitingForSetup, message: setup };
+};
+
+const readyDraft = (browser: Browser, { phase, endReason, message }: Phase, observed: Observed): Draft => {
+  const ready = { type: "Ready", status: phase === "Active", outlook: outlooks[phase] };
+  if ((phase === "Starting" || phase === "Active") && observed.refusal)
+    return { ...ready, status: false, ...observed.refusal };
+  const waiting = phase === "Starting" ? whyWaiting(browser, observed) : undefined;
   return {
-    type: "Ready",
-    status: phase === "Active",
-    reason: phase === "Failed" && (refusedSetup(observed) || isToldRefused(status)) ? setupRefused : phase,
+    ...ready,
+    reason: phase === "Failed" && (refusedSetup(observed) || isToldRefused(browser.status)) ? setupRefused : phase,
     message: message ?? (endReason ? `${texts[phase]}: ${endReason}` : texts[phase]),
+    ...waiting,
   };
 };
 

@@ -112,13 +112,13 @@ describe("conditions", () => {
       "refused from the beginning",
       { pool: aPool({ size: 2 }, { acceptedSize: undefined }), refusal },
       {},
-      { Accepted: "False NameTaken", Ready: "False NotAccepted", Progressing: "False NotAccepted" },
+      { Accepted: "False NameTaken", Ready: "False NameTaken", Progressing: "False NameTaken" },
     ],
     [
       "refused later",
       { pool: aPool({ size: 2 }, { acceptedSize: 1 }), refusal, pods: podsOf("idle") },
       {},
-      { Accepted: "False NameTaken", Ready: "False NotAccepted", Progressing: "False NotAccepted" },
+      { Accepted: "False NameTaken", Ready: "False NameTaken", Progressing: "False NameTaken" },
     ],
     [
       "the API server refuses pods",
@@ -154,6 +154,21 @@ describe("conditions", () => {
     const refused = { pool: aPool({ size: 2 }, { acceptedSize: 1 }), refusal, pods: podsOf("idle") };
     const { message } = statusOf(refused).conditions.find(({ type }) => type === "Ready") ?? {};
     expect(message).toBe(`${refusal.message}; 1 of 1 browser up with the configuration that was accepted last`);
+  });
+
+  // GITOPS-2
+  test("Reconciling is there while a pool that is not ready fills, and no longer", () => {
+    const reconciling = (given: Parameters<typeof statusOf>[0]) =>
+      statusOf(given).conditions.find(({ type }) => type === "Reconciling");
+    expect(reconciling({ pool, pods: podsOf("idle") })).toMatchObject({ status: "True", reason: "Filling" });
+    expect(reconciling({ pool, refusedCreation })).toMatchObject({ status: "True", reason: "FailedCreate" });
+    for (const given of [
+      { pool: paused },
+      { pool: deleted },
+      { pool, refusal },
+      { pool, pods: podsOf("idle", "idle") },
+    ])
+      expect(reconciling(given)).toBeUndefined();
   });
 
   test("a deletion says what it waits for and how to end it", () => {

@@ -57,7 +57,7 @@ const keptRefusal = (observed: Observed, { failedStarts }: RoundOutcome): string
   return refusedSetup(observed) ?? (isOfThis ? told.message : undefined);
 };
 
-const ready = (observed: Observed, outcome: RoundOutcome, up: number): Draft => {
+const ready = (observed: Observed, outcome: RoundOutcome, up: number, isOnItsWay: boolean): Draft => {
   const { refusal, pool, scaling } = observed;
   const size = keptSize(observed);
   const type = "Ready";
@@ -67,7 +67,7 @@ const ready = (observed: Observed, outcome: RoundOutcome, up: number): Draft => 
   if (refusal) {
     // Those that run go on, as the configuration that was accepted last.
     const others = size === 0 ? "" : `; ${message} with the configuration that was accepted last`;
-    return { type, status: false, reason: "NotAccepted", message: `${refusal.message}${others}` };
+    return { type, status: false, reason: refusal.reason, message: `${refusal.message}${others}` };
   }
   if (up >= size) return { type, status: true, reason: "Filled", message };
   const refused = startRefusal(observed);
@@ -79,6 +79,7 @@ const ready = (observed: Observed, outcome: RoundOutcome, up: number): Draft => 
         ...{ type, status: false, reason: "Filling", message },
         ...(setup && { reason: setupRefused, message: `${message}; ${setup}` }),
         ...(refused && startsRefused(message, refused)),
+        ...(isOnItsWay && { outlook: "Reconciling" as const }),
       };
 };
 
@@ -103,7 +104,7 @@ const progressing = (observed: Observed, outcome: RoundOutcome, up: number): Dra
   const { pool, refusal } = observed;
   const size = keptSize(observed);
   if (pool.metadata.deletionTimestamp) return { type, status: true, reason: "Draining", message: draining(observed) };
-  if (refusal) return { type, status: false, reason: "NotAccepted", message: refusal.message };
+  if (refusal) return { type, status: false, ...refusal };
   const recovery = recovering(observed);
   if (recovery !== undefined) return { type, status: true, reason: "Recovering", message: recovery };
   if (up >= size) return { type, status: false, reason: "Filled", message: `all ${browsers(size)} up` };
@@ -145,10 +146,11 @@ export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPo
   const available = count(idle);
   const acquired = count(({ browser }) => browser?.state === "leased");
   const up = available + count(isInUse);
+  const progress = progressing(observed, outcome, up);
   const drafts = [
     accepted(observed),
-    ready(observed, outcome, up),
-    progressing(observed, outcome, up),
+    ready(observed, outcome, up, progress.status),
+    progress,
     ...scalingDrafts(observed),
   ];
   const acceptedSize = observed.refusal ? observed.pool.status?.acceptedSize : keptSize(observed);

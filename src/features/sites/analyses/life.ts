@@ -6,7 +6,7 @@
  *
  * Also an installation that analyzes no sites (any more) ends what was ordered and lets what is deleted go.
  */
-import { conditionsOf } from "../../../core/reconcile/conditions.ts";
+import { conditionsOf, type Draft } from "../../../core/reconcile/conditions.ts";
 import { dropFinalizer, withFinalizer } from "../../../core/reconcile/finalizers.ts";
 import type { BlobStore } from "../../../platform/blobs/blob-store.ts";
 import { blobsFinalizer } from "../../../platform/kinds/kind.ts";
@@ -49,11 +49,12 @@ export const writeStatus = async (analysis: SiteAnalysis, changes: Phase, deps: 
   deps.lead.check();
   const before = analysis.status ?? { conditions: [], run: 0, trials: [], phase: "Pending" };
   const after = { ...before, ...changes };
-  const ready = {
+  const ready: Draft = {
     type: "Ready",
     status: after.phase === "Succeeded",
     reason: after.phase,
     message: after.message ?? texts[after.phase],
+    outlook: after.phase === "Failed" ? "Stalled" : "Reconciling",
   };
   const status: SiteAnalysisStatus = {
     ...after,

@@ -49,9 +49,8 @@ export const siteConfigStatus = (
   { holder, rules, nowMs }: { holder: SiteConfig; rules: EligibleRules; nowMs: number },
 ): NonNullable<SiteConfig["status"]> => {
   const refusal = refusalOf(config, holder);
-  const ready = refusal ? { type: "Ready", status: false, ...refusal } : readyDraft(config, rules);
   return {
     observedGeneration: config.metadata.generation ?? 0,
-    conditions: conditionsOf(config, [acceptedDraft(refusal), ready], nowMs),
+    conditions: conditionsOf(config, [acceptedDraft(refusal), readyDraft(config, rules)], nowMs),
   };
 };

@@ -25,9 +25,8 @@ export const destinationStatus = (
 ): NonNullable<TelemetryDestination["status"]> => {
   const refusal = refusalOf(destination, facts);
   const usable = { status: true, reason: "Accepted", message: "telemetry can be exported to it" };
-  const ready = refusal ? { status: false, ...refusal } : usable;
   return {
     observedGeneration: destination.metadata.generation ?? 0,
-    conditions: conditionsOf(destination, [acceptedDraft(refusal), { type: "Ready", ...ready }], facts.nowMs),
+    conditions: conditionsOf(destination, [acceptedDraft(refusal), { type: "Ready", ...usable }], facts.nowMs),
   };
 };

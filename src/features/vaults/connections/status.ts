@@ -19,8 +19,7 @@ const hasLogin = (source: CredentialSource): boolean => source.is === "credentia
 
 type Refusal = { reason: string; message: string };
 
-const readyDraft = ({ connection, source }: ObservedConnection, refusal: Refusal | undefined): Draft => {
-  if (refusal) return notReady(refusal.reason, refusal.message);
+const readyDraft = ({ connection, source }: ObservedConnection): Draft => {
   const linked = connection.spec.credential?.name;
   if (source.is === "external") return ready("ExternalCredential", "an external provider keeps the credential");
   if (hasLogin(source)) return ready("HasCredential", `the credential ${linked} is stored`);
@@ -46,7 +45,7 @@ export const authConnectionStatus = (observed: ObservedConnection): NonNullable<
   const refusal = refusalOf(observed);
   return {
     observedGeneration: connection.metadata.generation ?? 0,
-    conditions: conditionsOf(connection, [acceptedDraft(refusal), readyDraft(observed, refusal)], nowMs),
+    conditions: conditionsOf(connection, [acceptedDraft(refusal), readyDraft(observed)], nowMs),
     status: connectionStatus(connection),
   };
 };

@@ -26,9 +26,8 @@ export const credentialStatus = (
       ? undefined
       : { reason: "NameTaken", message: `spec.name: the credential ${holder.metadata.name} has this name` };
   const stored = storesLogin(credential) ? storedLogin(credential) : noLogin(credential);
-  const ready = taken ? { status: false, ...taken } : stored;
   return {
     observedGeneration: credential.metadata.generation ?? 0,
-    conditions: conditionsOf(credential, [acceptedDraft(taken), { type: "Ready", ...ready }], nowMs),
+    conditions: conditionsOf(credential, [acceptedDraft(taken), { type: "Ready", ...stored }], nowMs),
   };
 };

@@ -42,13 +42,8 @@ const noOrigin = {
   message: "the allowedOrigins of credential, connection and item have nothing in common, so no page can be filled",
 };
 
-const readyDraft = (
-  { item, connection, source }: ObservedItem,
-  state: ItemState,
-  refusal: { reason: string; message: string } | undefined,
-): Draft => {
+const readyDraft = ({ item, connection, source }: ObservedItem, state: ItemState): Draft => {
   const type = "Ready";
-  if (refusal) return { type, status: false, ...refusal };
   if (state.status === "unavailable") return { type, status: false, ...unavailable[state.reason] };
   if (originsOf(item, connection, source)?.length === 0) return { type, status: false, ...noOrigin };
   return { type, status: true, reason: "Ready", message: "the connection has a saved credential" };
@@ -65,7 +60,7 @@ export const itemStatus = (observed: ObservedItem): VaultItemStatus => {
   const connectionUid = item.status?.connectionUid ?? connection?.metadata.uid;
   return {
     observedGeneration: item.metadata.generation ?? 0,
-    conditions: conditionsOf(item, [acceptedDraft(refusal), readyDraft(observed, state, refusal)], nowMs),
+    conditions: conditionsOf(item, [acceptedDraft(refusal), readyDraft(observed, state)], nowMs),
     state: refusal ? "unavailable" : state.status,
     ...(connectionUid !== undefined && { connectionUid }),
   };
