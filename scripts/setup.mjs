@@ -11,6 +11,7 @@ import {
   chartPrograms,
   clusterPrograms,
   controlPlanePrograms,
+  gitOpsPrograms,
   locatePrograms,
   receiverPrograms,
   releasePrograms,
@@ -45,6 +46,7 @@ Installs only what is missing:
                     actionlint, downloaded or built like the others.
                     The set-up names what it can't install, and the check skips what needs it
   --tests           also kubectl, and versitygw and otelcol, the S3 server and the OpenTelemetry Collector of the tests, built from Go;
+                    gitops-health, which says what GitOps tools say of objects, from Go too;
                     and the public Python client, from PyPI, with Python by apt-get, where it is missing.
                     The set-up names what it can't install, and the tests skip what needs it
   --robustness      also what the robustness tests use: kubectl; faketime by apt-get; toxiproxy, linearizability built from Go.
@@ -103,7 +105,7 @@ const scopes = {
   "--check": { extra: [...chartPrograms, ...workflowPrograms] },
   "--tests": {
     ...{ programs: controlPlanePrograms, system: systemPrograms },
-    ...{ extra: [...storePrograms, ...receiverPrograms], python: ["python-client"] },
+    ...{ extra: [...storePrograms, ...receiverPrograms, ...gitOpsPrograms], python: ["python-client"] },
   },
   "--robustness": {
     ...{ programs: controlPlanePrograms, system: systemPrograms },

@@ -6,6 +6,7 @@ import {
   cachedProgramPath,
   chartProgramVersions,
   clusterProgramVersions,
+  gitOpsProgramVersions,
   pinnedVersions,
   receiverProgramVersions,
   releaseProgramVersions,
@@ -25,6 +26,7 @@ const versions = {
   ...testProgramVersions,
   ...storeProgramVersions,
   ...receiverProgramVersions,
+  ...gitOpsProgramVersions,
   ...chartProgramVersions,
   ...clusterProgramVersions,
   ...workflowProgramVersions,
@@ -94,6 +96,7 @@ const builds = {
     seconds: 60,
   },
   otelcol: { folder: "otelcol", package: ".", seconds: 60 },
+  "gitops-health": { folder: "gitops-health", package: ".", flags: quick, seconds: 50 },
   helm: {
     folder: "helm",
     package: "helm.sh/helm/v3/cmd/helm",

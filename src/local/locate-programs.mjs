@@ -29,6 +29,9 @@ export const storeProgramVersions = Object.freeze({ versitygw: "v1.8.0" });
 /** The receiver of telemetry of the tests, built from Go modules. */
 export const receiverProgramVersions = Object.freeze({ otelcol: "v0.160.0" });
 
+/** Says what GitOps tools say of objects, built from Go modules; its version is a digest like the one above. */
+export const gitOpsProgramVersions = Object.freeze({ "gitops-health": "dad86831" });
+
 /** Programs that check the chart, for `npm run check` only. */
 export const chartProgramVersions = Object.freeze({
   helm: "v3.19.5",
@@ -52,6 +55,7 @@ const cachedVersions = {
   ...testProgramVersions,
   ...storeProgramVersions,
   ...receiverProgramVersions,
+  ...gitOpsProgramVersions,
   ...chartProgramVersions,
   ...clusterProgramVersions,
   ...workflowProgramVersions,
@@ -78,6 +82,9 @@ export const storePrograms = /** @type {readonly StoreProgram[]} */ (Object.free
 export const receiverPrograms = /** @type {readonly ReceiverProgram[]} */ (
   Object.freeze(Object.keys(receiverProgramVersions))
 );
+
+/** What the tests of conditions run. */
+export const gitOpsPrograms = /** @type {const} */ (["gitops-health"]);
 
 /** What checks the chart. */
 export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
@@ -250,6 +257,7 @@ export const locatePrograms = (env = process.env) => ({
   linearizability: locateCachedProgram("linearizability", env),
   versitygw: locateCachedProgram("versitygw", env),
   otelcol: locateCachedProgram("otelcol", env),
+  "gitops-health": locateCachedProgram("gitops-health", env),
   helm: locateCachedProgram("helm", env),
   kind: locateCachedProgram("kind", env),
   "helm-unittest": locateCachedProgram("helm-unittest", env),

@@ -8,6 +8,7 @@ import {
   chartProgramVersions,
   clusterPrograms,
   clusterProgramVersions,
+  gitOpsProgramVersions,
   pinnedVersions,
   receiverProgramVersions,
   storePrograms,
@@ -62,13 +63,15 @@ describe("building the control plane", () => {
     expect(await sandbox.setUp(["--robustness"])).toEqual({ code: 0, output: "" });
   });
 
-  test("adds the S3 server, the collector and the Python client only for the tests", async () => {
+  test("adds the S3 server, the collector, what judges objects and the Python client only for the tests", async () => {
     fakeGo(sandbox);
     fakePython(sandbox);
     expect((await sandbox.setUp(["--tests"])).code).toBe(0);
-    const added = Object.entries({ ...storeProgramVersions, ...receiverProgramVersions }).map(
-      ([name, version]) => `${name}-${version}`,
-    );
+    const added = Object.entries({
+      ...storeProgramVersions,
+      ...receiverProgramVersions,
+      ...gitOpsProgramVersions,
+    }).map(([name, version]) => `${name}-${version}`);
     expect(cached()).toEqual([...whole, ...added].sort());
     expect(locatePython("python-client", repository, sandbox.env)).toMatch(/python-client-[0-9a-f]{8}\/bin\/python$/);
     expect(await sandbox.setUp(["--tests"])).toEqual({ code: 0, output: "" });
@@ -109,7 +112,7 @@ describe("building the control plane", () => {
     rmSync(join(sandbox.folder, "fail-kubectl"));
     rmSync(join(sandbox.folder, "calls"));
     expect((await sandbox.setUp(["--tests"])).code).toBe(0);
-    expect(built()).toEqual(["kubectl", "versitygw", "otelcol"]);
+    expect(built()).toEqual(["kubectl", "versitygw", "otelcol", "gitops-health"]);
     expect(cached()).toEqual(expect.arrayContaining(whole));
   });
 
@@ -203,11 +206,13 @@ describe("the pinned modules", () => {
     expect(text("go.sum")).toContain(`${module} ${version} h1:`);
   });
 
-  test("the pinned version of a program of this repository is a digest of its sources", () => {
+  test.each([
+    ["linearizability", testProgramVersions.linearizability, ["go.mod", "go.sum", "main.go", "pool.go"]],
+    ["gitops-health", gitOpsProgramVersions["gitops-health"], ["go.mod", "go.sum", "main.go", "script.go"]],
+  ])("the pinned version of tools/%s is a digest of its sources", (name, version, files) => {
     const digest = createHash("sha256");
-    for (const file of ["go.mod", "go.sum", "main.go", "pool.go"])
-      digest.update(readFileSync(join(repository, "tools/linearizability", file)));
-    expect(testProgramVersions.linearizability).toBe(digest.digest("hex").slice(0, 8));
+    for (const file of files) digest.update(readFileSync(join(repository, "tools", name, file)));
+    expect(version).toBe(digest.digest("hex").slice(0, 8));
   });
 
   test("kube-apiserver and kubectl have one version", () => {
