@@ -157,7 +157,7 @@ export const updatePoolRoute = defineRoute(
     bodyEntries: poolBodyEntries,
     examples: { body: { size: 10, discard_all_idle: true } },
     answers: { 200: Pool },
-    errors: ["bad_request", "not_found", "name_taken", "payload_too_large"],
+    errors: ["bad_request", "not_found", "name_taken", "read_only", "payload_too_large"],
   },
   async ({ params, body, project, deps }) => ({
     status: 200,
@@ -177,7 +177,7 @@ export const deletePoolRoute = defineRoute(
     params: PoolParams,
     body: z.object({ force: z.boolean().default(false).describe("Also when browsers are acquired, which ends them.") }),
     answers: { 204: Nothing },
-    errors: ["not_found", "pool_in_use"],
+    errors: ["not_found", "pool_in_use", "read_only"],
   },
   async ({ params, body, project, deps }) => {
     await deletePool({ idOrName: params.id_or_name, force: body.force }, project, deps);
@@ -260,7 +260,7 @@ export const flushRoute = defineRoute(
     summary: "Destroy all idle browsers of a pool",
     params: PoolParams,
     answers: { 204: Nothing },
-    errors: ["not_found"],
+    errors: ["not_found", "read_only"],
   },
   async ({ params, project, deps }) => {
     await flushPool(params.id_or_name, project, deps);

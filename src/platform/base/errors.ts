@@ -28,6 +28,7 @@ export const httpStatus = {
   conflict: 409,
   name_taken: 409,
   pool_in_use: 409,
+  read_only: 409,
   no_saved_credential: 409,
   connection_in_other_project: 409,
   external_credential_provider: 409,

@@ -2,7 +2,7 @@
 import type { Page } from "puppeteer-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { browserPoolKind } from "../../../src/core/model/pools/browser-pool.ts";
+import { BrowserPoolSpec, browserPoolKind } from "../../../src/core/model/pools/browser-pool.ts";
 import { axeFindings } from "../../support/axe-findings.ts";
 import { eventually } from "../../support/eventually.ts";
 import { filledPool } from "../../support/filled-pool.ts";
@@ -129,6 +129,22 @@ describe("pools", () => {
     await press(page, "Make the pool");
     await untilText(page, /size: .*limit/, "dialog [role=alert]");
     expect(await axeFindings(page)).toEqual([]);
+  });
+
+  // GITOPS-4
+  test("a pool that Git owns says so and offers no change", async () => {
+    const annotations = { "browserpool.dev/managed-by": "git" };
+    await stack.kube.create(browserPoolKind, {
+      metadata: { namespace: stack.namespace, name: "from-git", annotations },
+      spec: BrowserPoolSpec.parse({ size: 1, headless: true, fillRatePerMinute: 0 }),
+    });
+    const page = await open("/pools/from-git");
+    await untilText(page, /Managed by git: it is changed there/);
+    const offered = await page.$$eval(".view-head button, main button", (all) => all.map((one) => one.textContent));
+    expect(offered).toContain("As code");
+    for (const word of ["Change", "Flush", "Discard idle browsers", "Delete"]) expect(offered).not.toContain(word);
+    expect(await axeFindings(page)).toEqual([]);
+    await stack.kube.delete(browserPoolKind, { namespace: stack.namespace, name: "from-git" });
   });
 
   test("the YAML, the curl and the SDK that a pool shows make the same pool", async () => {

@@ -30,6 +30,7 @@ const codeTexts: Record<ErrorCode, string> = {
   conflict: "The object was changed meanwhile, can't be changed so, or exists already.",
   name_taken: "Another object has this name.",
   pool_in_use: "Browsers of the pool are in use.",
+  read_only: "The pool is owned by Git, or by whom its annotation browserpool.dev/managed-by names.",
   no_saved_credential: "The connection has no saved credential with a value or a TOTP secret.",
   connection_in_other_project: "The connection belongs to another project.",
   external_credential_provider: "An external provider keeps the connection's credential.",

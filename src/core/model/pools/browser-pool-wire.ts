@@ -117,6 +117,12 @@ export const PoolAnswer = z.object({
   id: z.string().describe("The pool's id."),
   name: z.string().optional().describe("The pool's name, if set."),
   region: BrowserPoolSpec.shape.region.unwrap(),
+  managedBy: z
+    .string()
+    .optional()
+    .describe(
+      "Who owns the pool, e.g. git: the word of its annotation browserpool.dev/managed-by. Changes, deletion and flush are 409 read_only then.",
+    ),
   createdAt: z.iso.datetime(),
   acquiredCount: z.int().min(0).describe("Browsers in use."),
   availableCount: z.int().min(0).describe("Browsers that are idle and can be acquired now."),

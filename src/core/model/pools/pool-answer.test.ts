@@ -37,6 +37,19 @@ test("a bare pool is answered with its defaults, and nothing that was not set", 
   });
 });
 
+// GITOPS-5
+test("a pool that Git owns is answered with the owner's word, cut where it is long", () => {
+  const ownerOf = (value: string): string | undefined => {
+    const bare = pool({});
+    const annotations = { "browserpool.dev/managed-by": value };
+    const owned = { ...bare, metadata: { ...bare.metadata, annotations } };
+    return browserPoolAnswer(owned, counts, { extensionIds: [] }).managed_by;
+  };
+  expect(ownerOf("git")).toBe("git");
+  expect(ownerOf("x".repeat(500))).toBe("x".repeat(63));
+  expect(ownerOf(" ")).toBeUndefined();
+});
+
 // POOL-8, POOL-23
 test("an autoscaled pool is answered with the size that it has now", () => {
   const spec = BrowserPoolSpec.parse({ autoscale: { min: 2, max: 5, buffer: 1 } });

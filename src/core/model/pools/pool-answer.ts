@@ -6,6 +6,7 @@ import type { ResolvedReferences } from "../settings/references.ts";
 import { resolveTelemetry, type Telemetry } from "../settings/telemetry.ts";
 import type { BrowserPool } from "./browser-pool.ts";
 import { type BrowserPoolAnswer, PoolAnswer } from "./browser-pool-wire.ts";
+import { managedBy } from "./managed-by.ts";
 import { refreshesOnProfileUpdate } from "./pool-problems.ts";
 import { presentSize } from "./pool-size.ts";
 
@@ -44,6 +45,7 @@ export const browserPoolAnswer = (pool: BrowserPool, counts: PoolCounts, refs: P
     id: wireId(pool),
     name,
     region: pool.spec.region,
+    managedBy: managedBy(pool),
     createdAt: createdAt(pool),
     acquiredCount: counts.acquired,
     availableCount: counts.available,

@@ -6,6 +6,7 @@ import type { Locks } from "../../../platform/redis/locks.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolAnswer, CreateBrowserPool, UpdateBrowserPool } from "../../model/pools/browser-pool-wire.ts";
+import { managedBy, managedByAnnotation } from "../../model/pools/managed-by.ts";
 import { newPoolSpec, patchPool } from "../../model/pools/pool-requests.ts";
 import { growthOf } from "../../model/pools/pool-size.ts";
 import { chooseProfile } from "../../model/settings/browser-settings.ts";
@@ -18,6 +19,18 @@ import type { Project } from "../../projects/projects.ts";
 import { describePool, fetchPool } from "./fetch-pool.ts";
 import { checkPool, inTurn, type PoolRoomDeps, type PoolWriteDeps, reserveGrowth } from "./pool-checks.ts";
 import { isRecovering } from "./refuse-while-recovering.ts";
+
+/** Throws `read_only` for a pool that Git, or whoever else, owns (GITOPS-4). */
+const requireWritable = (pool: BrowserPool): BrowserPool => {
+  const owner = managedBy(pool);
+  if (owner === undefined) return pool;
+  const { name, namespace } = pool.metadata;
+  const message = [
+    `the pool is managed by ${owner} (annotation ${managedByAnnotation}): change it there, or give it to the HTTP API`,
+    `by taking the annotation away there, or with kubectl -n ${namespace} annotate browserpool ${name} ${managedByAnnotation}-`,
+  ];
+  throw new AppError("read_only", message.join(" "));
+};
 
 /** Creates a pool; the operator begins to fill it at once. */
 export const createPool = async (
@@ -93,7 +106,9 @@ const writePool = async (
 };
 
 const update = (idOrName: string, wanted: Update, deps: PoolRoomDeps & { locks: Locks }): Promise<Updated> =>
-  retryConflicts("the pool", async () => writePool(await fetchPool(idOrName, wanted.project, deps), wanted, deps));
+  retryConflicts("the pool", async () =>
+    writePool(requireWritable(await fetchPool(idOrName, wanted.project, deps)), wanted, deps),
+  );
 
 /**
  * Changes a pool by the POOL-PATCH rules. POOL-PATCH-14: the request itself retires the idle browsers, so that exactly
@@ -133,7 +148,7 @@ export const deletePool = async (
   project: Project,
   deps: { kube: Kube; store: LeaseStore },
 ): Promise<void> => {
-  const pool = await fetchPool(idOrName, project, deps);
+  const pool = requireWritable(await fetchPool(idOrName, project, deps));
   const uid = pool.metadata.uid;
   if (!force && (await isRecovering(pool, deps)))
     throw new AppError("unavailable", "the sessions of this pool are being recovered; repeat the request", {
@@ -158,6 +173,6 @@ export const flushPool = async (
   project: Project,
   deps: { kube: Kube; store: LeaseStore },
 ): Promise<void> => {
-  const pool = await fetchPool(idOrName, project, deps);
+  const pool = requireWritable(await fetchPool(idOrName, project, deps));
   await deps.store.retire(pool.metadata.uid, { reason: "Flushed" });
 };

@@ -53,9 +53,10 @@ const Actions = ({ pool }: { pool: Pool }) => {
     if (await attempt(() => call("DELETE", path, { body: { force: held > 0 } }), `Pool ${name} is deleted.`))
       go(to(["pools"]));
   };
+  const mayChange = may("pools:write") && pool.managed_by === undefined;
   return (
     <ObjectHead name={poolName(pool)}>
-      {may("pools:write") && (
+      {mayChange && (
         <>
           <button type="button" onClick={() => setChanging(true)}>
             Change
@@ -76,7 +77,7 @@ const Actions = ({ pool }: { pool: Pool }) => {
           sdk: `browserPools.create(${JSON.stringify(pool.browser_pool_config, null, 2)})`,
         }}
       />
-      {may("pools:write") && (
+      {mayChange && (
         <button type="button" class="danger" onClick={() => void remove()}>
           Delete
         </button>
@@ -100,6 +101,14 @@ const Why = ({ pool }: { pool: Pool }) => {
     </p>
   );
 };
+
+/** Why the page offers no change of a pool that Git owns. */
+const Owner = ({ pool }: { pool: Pool }) =>
+  pool.managed_by === undefined ? null : (
+    <p>
+      Managed by <Text of={pool.managed_by} />: it is changed there, and not here.
+    </p>
+  );
 
 /** The callers that wait, while there are any. */
 const Queue = ({ pool }: { pool: Pool }) => {
@@ -238,6 +247,7 @@ const PoolView = ({ pool }: { pool: Pool }) => {
     <>
       <Actions pool={pool} />
       <Why pool={pool} />
+      <Owner pool={pool} />
       <PoolBar pool={pool} />
       <History pool={pool} />
       <Facts
