@@ -220,7 +220,7 @@ describe.skipIf(withoutGitOpsHealth())("a pool", () => {
 
 // GITOPS-3
 test("the API server takes the objects of the examples that are ours", async () => {
-  const files = ["project.yaml", "flux.yaml", "argocd-app.yaml", "argocd-cm.yaml"];
+  const files = ["project.yaml", "flux.yaml", "argocd-app.yaml", "argocd-cm.yaml", "api-key.yaml"];
   const objects = files.flatMap(exampleObjects);
   for (const { apiVersion, kind, metadata } of objects)
     expect([apiVersion, kind, metadata.name]).not.toContain(undefined);
