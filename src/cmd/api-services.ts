@@ -39,7 +39,8 @@ import { createEventFeeds, type EventFeeds } from "../features/events/feeds.ts";
 import type { Extension } from "../features/extensions/extension.ts";
 import { storedArchive } from "../features/extensions/extensions.ts";
 import { startCachedProfiles } from "../features/profiles/cached-profiles.ts";
-import { type Profile, profileArchive } from "../features/profiles/profile.ts";
+import { findContents } from "../features/profiles/find-contents.ts";
+import type { Profile } from "../features/profiles/profile.ts";
 import { createSessionProfile } from "../features/profiles/session-profile.ts";
 import type { WebProxy } from "../features/proxies/proxy.ts";
 import { createProxyChecks } from "../features/proxies/proxy-checks.ts";
@@ -251,7 +252,7 @@ const openAgentClients = (deps: SetupClientDeps, stack: AsyncDisposableStack) =>
 /** Each feature reads the objects of its own kind. */
 const createReferents = (deps: Parameters<typeof openParentProxy>[2]): Referents => ({
   openProxy: (proxy, browser) => openParentProxy(proxy as WebProxy, browser, deps),
-  profile: (profile) => profileArchive(profile as Profile),
+  profile: (profile) => findContents(profile as Profile, deps),
   extension: (extension) => storedArchive(extension as Extension),
 });
 

@@ -9,8 +9,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ControllerParts, controllers } from "../../src/cmd/features.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { type RoundDeps, reconcileObject } from "../../src/core/reconcile/object-controller.ts";
-import { archiveKey, extensionKind, uploadUntilAnnotation } from "../../src/features/extensions/extension.ts";
-import { emptyProfileStatus, profileBlobKey, profileKind } from "../../src/features/profiles/profile.ts";
+import {
+  archiveKey,
+  extensionKind,
+  formerKey,
+  uploadUntilAnnotation,
+} from "../../src/features/extensions/extension.ts";
+import { emptyProfileStatus, profileFolder, profileKind } from "../../src/features/profiles/profile.ts";
+import { archiveName } from "../../src/features/profiles/saved-archives.ts";
 import { ownProxySecretName, proxyKind } from "../../src/features/proxies/proxy.ts";
 import { createDestinationFilter } from "../../src/features/telemetry/destinations/rules/destination-problems.ts";
 import {
@@ -22,6 +28,7 @@ import { credentialKind, ownSecretName } from "../../src/features/vaults/credent
 import { vaultItemKind } from "../../src/features/vaults/items/vault-item.ts";
 import { vaultKind } from "../../src/features/vaults/vault.ts";
 import type { BlobStore } from "../../src/platform/blobs/blob-store.ts";
+import { objectKey } from "../../src/platform/blobs/object-key.ts";
 import { openBlobStore } from "../../src/platform/blobs/open-blob-store.ts";
 import { itemsFinalizer } from "../../src/platform/kinds/kind.ts";
 import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
@@ -210,10 +217,12 @@ test("an upload that was broken off goes", () =>
 /** A profile with the contents of these versions, of which the last counts. */
 const profileWith = async (oldestVersion: number, latest: number): Promise<NamespacedObject> => {
   const profile = await make("profiles", {});
-  const status = { ...emptyProfileStatus, version: latest, claimedVersion: latest, oldestVersion };
+  const name = (version: number): string => archiveName({ version, endMs: version, sha256: "0".repeat(64) });
+  const versions = { version: latest, claimedVersion: latest, oldestVersion, archive: name(latest) };
+  const status = { ...emptyProfileStatus, ...versions, observedGeneration: 1 };
   const saved = await kube.replace(profileKind, { ...profile, spec: {}, status }, { subresource: "status" });
   await copies.profiles.version(saved.metadata);
-  for (let number = oldestVersion; number <= latest; number++) await store(profileBlobKey(saved, number));
+  for (let number = oldestVersion; number <= latest; number++) await store(`${profileFolder(saved)}/${name(number)}`);
   return saved;
 };
 
@@ -222,8 +231,44 @@ test("of a profile only the contents that count stay", () =>
     name: "profiles",
     prepare: () => profileWith(1, 3),
     async wanted({ metadata }) {
-      expect(await stored(`profiles/${metadata.uid}`)).toEqual(["3"]);
+      expect(await stored(objectKey("profiles", metadata))).toEqual([expect.stringMatching(/^3-/)]);
       expect((await kube.get(profileKind, metadata))?.status).toMatchObject({ version: 3, oldestVersion: 3 });
+    },
+  }));
+
+// PROFILE-27
+test("a profile that comes back without its status finds again what is stored", () =>
+  tryRound({
+    name: "profiles",
+    async prepare() {
+      const profile = await make("profiles", {});
+      for (const version of [4, 5]) {
+        const name = archiveName({ version, endMs: version, sha256: `${version}`.repeat(64) });
+        await store(`${objectKey("profiles", profile.metadata)}/${name}`);
+      }
+      return profile;
+    },
+    async wanted({ metadata }) {
+      const { status } = (await kube.get(profileKind, metadata)) ?? {};
+      expect(status).toMatchObject({ version: 5, sha256: "5".repeat(64), sizeBytes: 8, claimedVersion: 5 });
+      expect(await stored(objectKey("profiles", metadata))).toEqual([expect.stringMatching(/^5-/)]);
+    },
+  }));
+
+// EXTENSION-16
+test("an archive that an older release has stored by the uid is moved", () =>
+  tryRound({
+    name: "extensions",
+    async prepare() {
+      const extension = await make("extensions", { archive });
+      await store(formerKey(extension));
+      return extension;
+    },
+    async wanted(extension) {
+      expect(copies.extensions.history(extension.metadata.uid).at(-1)).toBe(
+        "Accepted=True Accepted, Ready=True Stored",
+      );
+      expect(await stored(`extensions/${namespace}`)).toContain(extension.metadata.name);
     },
   }));
 
@@ -262,7 +307,7 @@ describe("an object that is deleted takes along what belongs to it", () => {
       prepare: async () => deleted("profiles", await profileWith(2, 3)),
       async wanted(object) {
         expect(await current({ name: "profiles", object })).toBeUndefined();
-        expect(await stored(`profiles/${object.metadata.uid}`)).toEqual([]);
+        expect(await stored(objectKey("profiles", object.metadata))).toEqual([]);
       },
     }));
 
@@ -276,7 +321,7 @@ describe("an object that is deleted takes along what belongs to it", () => {
       },
       async wanted(object) {
         expect(await current({ name: "extensions", object })).toBeUndefined();
-        expect(await stored("extensions")).not.toContain(object.metadata.uid);
+        expect(await stored(`extensions/${namespace}`)).not.toContain(object.metadata.name);
       },
     }));
 

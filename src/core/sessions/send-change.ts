@@ -70,7 +70,7 @@ export const planChange = async (
     return deps.referents.openProxy(proxy, found.lease.browser);
   };
   const named = objects.Profile?.find(({ metadata }) => metadata.name === ids.profileId);
-  const archive = profile && named && deps.referents.profile(named);
+  const archive = profile && named && (await deps.referents.profile(named));
   return {
     archive,
     wanted: {

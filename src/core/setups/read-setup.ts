@@ -98,7 +98,7 @@ export const readSetup = async (request: SetupRequest, deps: Deps): Promise<Setu
   const ids = resolveReferences(spec, objects);
   const network = await networkOf(spec, { request, objects, ids }, deps);
   const profile = objects.Profile?.find(({ metadata }) => metadata.name === ids.profileId);
-  const contents = profile && deps.referents.profile(profile);
+  const contents = profile && (await deps.referents.profile(profile));
   const extensions = extensionsOf(objects, ids.extensionIds, deps);
   const archives = [...extensions, ...(contents ? [contents] : [])];
   return {

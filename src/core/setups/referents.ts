@@ -14,8 +14,11 @@ export type Referents = {
    * `not_supported_here` when the installation can't carry the proxy out.
    */
   openProxy(proxy: Referable, browser: string): Promise<ParentProxy>;
-  /** The archive of the profile's present version, if there is one yet. */
-  profile(profile: Referable): StoredArchive | undefined;
+  /**
+   * The archive of the profile's present version, if there is one yet. Throws `unavailable` while nobody knows whether
+   * there is one.
+   */
+  profile(profile: Referable): Promise<StoredArchive | undefined>;
   /** Undefined while its upload is not over. */
   extension(extension: Referable): StoredExtension | undefined;
 };

@@ -1,5 +1,6 @@
 /** The kind Extension: an uploaded browser extension (the EXTENSION rules). The store of blobs has its archive. */
 import { z } from "zod";
+import { objectKey } from "../../platform/blobs/object-key.ts";
 import { Conditions, observedGeneration } from "../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, type Kind } from "../../platform/kinds/kind.ts";
 import { namePattern, objectName, reservedMessage, reservedName } from "../../platform/kinds/selector.ts";
@@ -25,7 +26,15 @@ export const ExtensionSpec = z
 export type ExtensionSpec = z.infer<typeof ExtensionSpec>;
 
 const ExtensionStatus = z
-  .object({ observedGeneration, conditions: Conditions })
+  .object({
+    observedGeneration,
+    conditions: Conditions,
+    storedSha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional()
+      .describe("The digest of the archive that the operator has found in the store."),
+  })
   .describe("The observed state of the extension. Written by the operator.");
 
 export type Extension = CustomResource<typeof ExtensionSpec, typeof ExtensionStatus>;
@@ -55,7 +64,16 @@ export const extensionKind: Kind<typeof ExtensionSpec, typeof ExtensionStatus> =
 export const uploadUntilAnnotation = "browserpool.dev/upload-until";
 
 /** The key of an extension's archive in the store of blobs. */
-export const archiveKey = ({ metadata }: Pick<Extension, "metadata">): string => `extensions/${metadata.uid}`;
+export const archiveKey = ({ metadata }: Pick<Extension, "metadata">): string => objectKey("extensions", metadata);
+
+/** Where older releases kept an extension's archive. No object but this one has its uid. */
+export const formerKey = ({ metadata }: Pick<Extension, "metadata">): string => `extensions/${metadata.uid}`;
+
+/** Whether an older release has found the archive, and this one has not moved it yet. */
+export const isFormer = ({ status }: Extension): boolean =>
+  status !== undefined &&
+  status.storedSha256 === undefined &&
+  status.conditions.some(({ type, reason }) => type === "Ready" && reason === "Stored");
 
 // Extensions over HTTP; field names as on the wire (the SDK's `extensions`).
 

@@ -21,6 +21,8 @@ import {
   type ExtensionAnswer,
   type ExtensionSpec,
   extensionKind,
+  formerKey,
+  isFormer,
   type UploadExtension,
   uploadUntilAnnotation,
 } from "./extension.ts";
@@ -62,7 +64,7 @@ export const extensionAnswer = (extension: StoredExtension): ExtensionAnswer => 
 //
 //   1. check the archive, which is in a file of this replica,
 //   2. create the object, which reserves the name; nothing shows it, because it has no archive,
-//   3. store the archive under the object's uid,
+//   3. store the archive under the object's name,
 //   4. write size and digest into the object: from then on it is there.
 //
 // So no object refers to an archive that is not stored. When a step fails, the object is deleted, and the operator
@@ -76,6 +78,8 @@ const storeMs = 2 * 60_000;
 
 /** The operator's clock may be ahead of ours, and its deletion must not meet the last step. */
 const clockMarginMs = 5 * 60_000;
+
+const presentKey = (extension: Extension): string => (isFormer(extension) ? formerKey : archiveKey)(extension);
 
 const checked = async (file: FileHandle, signal: AbortSignal): Promise<CheckedExtension> => {
   try {
@@ -170,7 +174,7 @@ export const openExtension = async (
   deps: { blobs: BlobStore; kube: Kube },
 ): Promise<OpenBlob & { name: string }> => {
   const extension = await fetchExtension(idOrName, project, deps);
-  const archive = await deps.blobs.get(archiveKey(extension), { signal });
+  const archive = await deps.blobs.get(presentKey(extension), { signal });
   if (!archive) throw unavailable(`the archive of the extension ${wireName(extension) ?? wireId(extension)}`);
   return { ...archive, name: `${wireName(extension) ?? wireId(extension)}.zip` };
 };
@@ -198,6 +202,6 @@ export const storedArchive = (extension: Extension): ReferredExtension | undefin
     name: wireName(extension) ?? metadata.name,
     sha256,
     bytes: sizeBytes,
-    key: archiveKey(extension),
+    key: presentKey(extension),
   };
 };

@@ -24,6 +24,7 @@ export const extensionStatus = (
       : { status: true, reason: "Stored", message: "the archive is stored" };
   return {
     observedGeneration: extension.metadata.generation ?? 0,
+    ...(isStored && extension.spec.archive && { storedSha256: extension.spec.archive.sha256 }),
     conditions: conditionsOf(extension, [acceptedDraft(taken), { type: "Ready", ...contents }], nowMs),
   };
 };

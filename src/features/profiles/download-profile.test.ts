@@ -21,7 +21,7 @@ const download = async (told: number[], stored: number) => {
   };
   const blobs = {
     get: async (key: string) =>
-      key === profileBlobKey(profileOf(stored), stored)
+      key === profileBlobKey(profileOf(stored))
         ? {
             bytes: 3,
             body: (async function* () {

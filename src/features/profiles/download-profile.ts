@@ -59,7 +59,7 @@ const openCurrent = async (profile: Profile, project: Project, deps: Deps, signa
         "not_found",
         `nothing is saved in the profile ${shown} yet: end a browser that saves its changes to it`,
       );
-    const blob = await deps.blobs.get(profileBlobKey(current, version), { signal });
+    const blob = await deps.blobs.get(profileBlobKey(current), { signal });
     if (blob) return blob;
     current = await fetchObject(profileKind, { id: wireId(profile), project }, deps);
   }

@@ -1,21 +1,29 @@
 /**
- * The versions of a profile's contents. The profile's status says which one counts, and between which numbers the store
- * may have contents.
+ * The versions of a profile's contents. The profile's status says which one counts; the store's list says what there is.
  *
  *   claim a number ──► put the contents under it ──► make it the version, unless a later save did so first ──► delete older contents
  *
  * A crash after the put leaves contents that no status names as the version; the next save, round or deletion of the
- * profile removes them, because their number lies between `oldestVersion` and `claimedVersion`.
+ * profile removes them. Nothing removes contents whose profile is not there: it may come back.
  */
 
 import { isNewUse } from "../../core/pools/plan/profile-use.ts";
 import { doubling, retry } from "../../platform/base/retry.ts";
 import type { BlobStore, StoredBlob } from "../../platform/blobs/blob-store.ts";
+import { copyBlob } from "../../platform/blobs/copy-blob.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { hasReason } from "../../platform/kube/kube-error.ts";
 import type { Lead } from "../../platform/kube/leader-election.ts";
 import type { Ref } from "../../platform/kube/objects.ts";
-import { emptyProfileStatus, type Profile, type ProfileStatus, profileBlobKey, profileKind } from "./profile.ts";
+import {
+  emptyProfileStatus,
+  type Profile,
+  type ProfileStatus,
+  profileBlobKey,
+  profileFolder,
+  profileKind,
+} from "./profile.ts";
+import { archiveName, listArchives, listFormer } from "./saved-archives.ts";
 
 export type ProfileVersionsDeps = {
   kube: Kube;
@@ -25,18 +33,14 @@ export type ProfileVersionsDeps = {
   now: () => number;
 };
 
+const rfc3339 = (ms: number): string => new Date(ms).toISOString();
+
 /** Longest deletion of one version, ms. */
 const deleteMs = 30_000;
 
-/** Deletes the contents of versions, both bounds included. Safe to repeat. Throws `unavailable`. */
-const deleteVersions = async (
-  profile: Profile,
-  { from, to }: { from: number; to: number },
-  { blobs }: Pick<ProfileVersionsDeps, "blobs">,
-): Promise<void> => {
-  // Number 0 is no version.
-  for (let version = Math.max(from, 1); version <= to; version++)
-    await blobs.delete(profileBlobKey(profile, version), { signal: AbortSignal.timeout(deleteMs) });
+/** Safe to repeat. Throws `unavailable`. */
+const deleteKeys = async (keys: string[], { blobs }: Pick<ProfileVersionsDeps, "blobs">): Promise<void> => {
+  for (const key of keys) await blobs.delete(key, { signal: AbortSignal.timeout(deleteMs) });
 };
 
 type Change = (profile: Profile) => Partial<ProfileStatus> | undefined;
@@ -70,23 +74,20 @@ const changeStatus = (
     },
   );
 
-/**
- * So many numbers below the oldest version a deletion looks at: of saves that died after a later one had overtaken
- * them.
- */
-const overtakenSaves = 100;
-
 /** Deletes all contents of a profile. Safe to repeat. Throws `unavailable`. */
-export const deleteContents = (profile: Profile, deps: Pick<ProfileVersionsDeps, "blobs">): Promise<void> => {
-  const { oldestVersion, claimedVersion } = profile.status ?? emptyProfileStatus;
-  return deleteVersions(profile, { from: oldestVersion - overtakenSaves, to: claimedVersion }, deps);
+export const deleteContents = async (profile: Profile, deps: Pick<ProfileVersionsDeps, "blobs">): Promise<void> => {
+  const archives = await listArchives(profile, deps.blobs);
+  const former = await listFormer(profile, deps.blobs);
+  await deleteKeys([...archives.map(({ key }) => key), ...former], deps);
 };
 
 /** Deletes contents that an older version had, or a save that failed. */
 export const sweepVersions = async (profile: Profile, deps: ProfileVersionsDeps): Promise<void> => {
-  const { version, oldestVersion } = profile.status ?? emptyProfileStatus;
-  if (oldestVersion >= version) return;
-  await deleteVersions(profile, { from: oldestVersion, to: version - 1 }, deps);
+  const { version, oldestVersion, archive } = profile.status ?? emptyProfileStatus;
+  if (oldestVersion >= version || archive === undefined) return;
+  const older = (await listArchives(profile, deps.blobs)).filter((one) => one.version < version);
+  const former = await listFormer(profile, deps.blobs);
+  await deleteKeys([...older.map(({ key }) => key), ...former], deps);
   const isBehind = (current: Profile): boolean => (current.status?.oldestVersion ?? 0) < version;
   await changeStatus(
     { ...profile.metadata },
@@ -95,7 +96,25 @@ export const sweepVersions = async (profile: Profile, deps: ProfileVersionsDeps)
   );
 };
 
-const rfc3339 = (ms: number): string => new Date(ms).toISOString();
+/** Longest move of an archive, ms. */
+const moveMs = 5 * 60_000;
+
+/**
+ * Moves the archive that an older release stored to where it is found again. Until then it stays where it is. Safe to
+ * repeat. Throws `unavailable`.
+ */
+export const moveFormer = async (profile: Profile, deps: ProfileVersionsDeps): Promise<void> => {
+  const { version, archive, sha256, browserEndTime } = profile.status ?? emptyProfileStatus;
+  if (version === 0 || archive !== undefined || sha256 === undefined) return;
+  const endMs = Date.parse(browserEndTime ?? rfc3339(0));
+  const name = archiveName({ version, endMs, sha256 });
+  const move = { from: profileBlobKey(profile), to: `${profileFolder(profile)}/${name}` };
+  if (!(await copyBlob(deps.blobs, move, AbortSignal.timeout(moveMs)))) return;
+  const isOf = ({ status }: Profile): boolean => status?.version === version && status.archive === undefined;
+  // The sweep of the next round deletes what was there.
+  const moved = { archive: name, oldestVersion: 0 };
+  await changeStatus({ ...profile.metadata }, (current) => (isOf(current) ? moved : undefined), deps);
+};
 
 /** `sha256`: of `body`, in hex. `endMs`: when the browser ended whose state this is, ms since the epoch. */
 type ProfileSave = {
@@ -142,8 +161,11 @@ export const saveProfile = async (
   const before = await changeStatus(profile, claim, deps);
   if (!before) return { is: "gone" };
   if (isThere) return { is: "saved", version: before.status?.version ?? 0 };
-  const stored: StoredBlob = await deps.blobs.put(profileBlobKey(before, claimed), body, { signal });
-  const contents = { version: claimed, sha256: stored.sha256, sizeBytes: stored.bytes, browserEndTime: endTime };
+  const archive = archiveName({ version: claimed, endMs: Date.parse(endTime), sha256 });
+  const key = `${profileFolder(before)}/${archive}`;
+  const stored: StoredBlob = await deps.blobs.put(key, body, { signal });
+  const { bytes: sizeBytes } = stored;
+  const contents = { version: claimed, archive, sha256: stored.sha256, sizeBytes, browserEndTime: endTime };
   let behind: "superseded" | "overtaken" | undefined;
   const commit: Change = ({ status = emptyProfileStatus }) => {
     behind = whyBehind(status, { claimed, endTime });
@@ -152,7 +174,7 @@ export const saveProfile = async (
   const after = await changeStatus(profile, commit, deps);
   const isSaved = after !== undefined && behind === undefined;
   const tidy = async (): Promise<void> => {
-    if (!isSaved) await deleteVersions(before, { from: claimed, to: claimed }, deps);
+    if (!isSaved) await deleteKeys([key], deps);
     if (after) await sweepVersions(after, deps);
   };
   // What this leaves, the profile's next round removes: the outcome stands.

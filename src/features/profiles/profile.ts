@@ -1,6 +1,7 @@
 /** The kind Profile: state of a browser (logins, storage) for later browsers; the store of blobs has its contents. */
 import { z } from "zod";
 import type { StoredArchive } from "../../core/setups/referents.ts";
+import { objectKey } from "../../platform/blobs/object-key.ts";
 import { Conditions, observedGeneration } from "../../platform/kinds/conditions.ts";
 import { apiGroup, type CustomResource, type Kind } from "../../platform/kinds/kind.ts";
 import { nameOnWire, objectName } from "../../platform/kinds/selector.ts";
@@ -29,6 +30,13 @@ export const ProfileStatus = z
       .optional()
       .describe("SHA-256 of the version's archive (tar.zst), in hex."),
     sizeBytes: z.int().min(0).optional().describe("The size of the archive, bytes."),
+    archive: z
+      .string()
+      .regex(/^[0-9]{1,15}-[0-9]{1,15}-[0-9a-f]{64}$/)
+      .optional()
+      .describe(
+        "The archive's name in the profile's folder of the store. Left out: it is where older releases put it.",
+      ),
     savedTime: time("When the version was saved."),
     browserEndTime: time(
       "When the browser ended whose state the version is. Only the state of a later one replaces it.",
@@ -64,15 +72,26 @@ export const profileKind: Kind<typeof ProfileSpec, typeof ProfileStatus> = {
   ],
 };
 
-/** The key in the store of blobs of one version of a profile. */
-export const profileBlobKey = ({ metadata }: Pick<Profile, "metadata">, version: number): string =>
-  `profiles/${metadata.uid}/${version}`;
+/** Whether the operator has looked what the store has of the profile. Before that nobody knows that it is empty. */
+export const isSeen = ({ status }: Profile): boolean => status?.observedGeneration !== undefined;
+
+/** The folder of a profile's archives in the store of blobs. */
+export const profileFolder = ({ metadata }: Pick<Profile, "metadata">): string => objectKey("profiles", metadata);
+
+/** The folder in which older releases kept a profile's archives. No object but this one has its uid. */
+export const formerFolder = ({ metadata }: Pick<Profile, "metadata">): string => `profiles/${metadata.uid}`;
+
+/** The key of the archive that is the profile's version. There may be none. */
+export const profileBlobKey = (profile: Profile): string => {
+  const { archive, version = 0 } = profile.status ?? {};
+  return archive === undefined ? `${formerFolder(profile)}/${version}` : `${profileFolder(profile)}/${archive}`;
+};
 
 /** The archive of the profile's present version, if there is one yet. */
 export const profileArchive = (profile: Profile): StoredArchive | undefined => {
   const { version = 0, sha256, sizeBytes } = profile.status ?? {};
   if (version === 0 || sha256 === undefined || sizeBytes === undefined) return undefined;
-  return { sha256, bytes: sizeBytes, key: profileBlobKey(profile, version) };
+  return { sha256, bytes: sizeBytes, key: profileBlobKey(profile) };
 };
 
 // Profiles over HTTP; field names as on the wire (the SDK's `profiles`).

@@ -8,8 +8,8 @@ type BlobCall = { signal: AbortSignal };
 /** A part of a blob: from the byte `start` up to `end`, which is not part of it. Both are within the blob. */
 export type BlobRange = { start: number; end: number };
 
-/** A blob that there is, and when it was stored, ms since 1970. */
-export type ListedBlob = { key: string; storedMs: number };
+/** A blob that there is, its size, and when it was stored, ms since 1970. */
+export type ListedBlob = { key: string; bytes: number; storedMs: number };
 
 /** Size and digest of what was stored; `sha256` in hex. */
 export type StoredBlob = { bytes: number; sha256: string };
@@ -45,8 +45,8 @@ export type BlobStore = {
 const keyPattern = /^[a-z0-9][a-z0-9-]{0,127}(\/[a-z0-9][a-z0-9-]{0,127}){0,3}$/;
 
 /**
- * Throws when `key` is none of ours, e.g. `profiles/<uid>/<version>`. Keys are made by the program, so that is a
- * defect.
+ * Throws when `key` is none of ours, e.g. `extensions/<namespace>/<name>`. Keys are made by the program, so that is
+ * a defect.
  */
 export const checkKey = (key: string): void => {
   if (!keyPattern.test(key)) throw new Error(`bad key of a blob: ${JSON.stringify(key.slice(0, 200))}`);

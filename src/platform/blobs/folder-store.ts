@@ -155,7 +155,7 @@ export const openFolderStore = async (root: string): Promise<BlobStore> => {
         if (!entry.isFile()) continue;
         const path = join(entry.parentPath, entry.name);
         const seen = await stat(path).catch(() => undefined); // deleted meanwhile
-        if (seen) yield { key: relative(root, path), storedMs: seen.mtimeMs } satisfies ListedBlob;
+        if (seen) yield { key: relative(root, path), bytes: seen.size, storedMs: seen.mtimeMs } satisfies ListedBlob;
       }
     },
     check: ({ signal }) => orStoreError(checkRoot(), signal),

@@ -143,9 +143,9 @@ export const openS3Store = (settings: S3BlobSettings): { store: BlobStore; close
       do {
         const command = new ListObjectsV2Command({ ...place, ...(next !== undefined && { ContinuationToken: next }) });
         const page = await orStoreError(client.send(command, { abortSignal: signal }), signal);
-        for (const { Key, LastModified } of page.Contents ?? [])
+        for (const { Key, Size = 0, LastModified } of page.Contents ?? [])
           if (Key !== undefined && LastModified)
-            yield { key: Key.slice(prefix.length), storedMs: LastModified.getTime() };
+            yield { key: Key.slice(prefix.length), bytes: Size, storedMs: LastModified.getTime() };
         next = page.NextContinuationToken;
       } while (next !== undefined);
     },

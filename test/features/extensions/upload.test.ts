@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toFile } from "@onkernel/sdk";
@@ -11,6 +12,7 @@ import {
   archiveKey,
   type Extension,
   extensionKind,
+  formerKey,
   uploadUntilAnnotation,
 } from "../../../src/features/extensions/extension.ts";
 import { blobsFinalizer } from "../../../src/platform/kinds/kind.ts";
@@ -55,13 +57,14 @@ const upload = (bytes: Buffer, fields?: Record<string, string>): Promise<Answer>
 const objects = async (): Promise<Extension[]> =>
   (await parts.kube.list(extensionKind, { namespace: parts.namespace })).items;
 
-const blobs = async (): Promise<string[]> => readdir(`${parts.blobsFolder}/extensions`).catch(() => []);
+const blobs = async (): Promise<string[]> =>
+  readdir(join(parts.blobsFolder, "extensions", parts.namespace)).catch(() => []);
 
 /** No object of a failed upload is left, and no archive without an object. */
 const nothingIsLeft = (): Promise<unknown> =>
   eventually("every object has an archive, and every archive an object", async () => {
     const known = await objects();
-    const stored = known.filter(({ spec }) => spec.archive).map(({ metadata }) => metadata.uid);
+    const stored = known.filter(({ spec }) => spec.archive).map(({ metadata }) => metadata.name);
     return known.length === stored.length && (await blobs()).sort().join() === stored.sort().join();
   });
 
@@ -300,6 +303,32 @@ test("an extension from YAML has no archive: it says so, and HTTP does not show 
   expect(reason).toBe("NoArchive");
   expect((await parts.call("GET", `/extensions/${object.metadata.name}`)).status).toBe(404);
   await parts.kube.delete(extensionKind, object.metadata);
+});
+
+// EXTENSION-16
+test("an extension from a backup finds its archive by its name, moved from where an older release had it", async () => {
+  const [name, old] = [fresh("restored"), fresh("old")];
+  const bytes = zip();
+  const archive = { sha256: digestOf(bytes), sizeBytes: bytes.length, name: "X", version: "1" };
+  const put = (key: string) => parts.blobs.put(key, new Blob([Uint8Array.from(bytes)]).stream(), { signal });
+  const make = (of: string, spec: object): Promise<Extension> =>
+    parts.kube.create(extensionKind, { metadata: { name: of, namespace: parts.namespace }, spec });
+  await put(archiveKey({ metadata: { name, namespace: parts.namespace } } as Extension));
+  const restored = await make(name, { archive });
+  const { metadata } = await make(old, {});
+  await put(formerKey({ metadata }));
+  await parts.kube.patch(extensionKind, metadata, { spec: { archive } });
+  for (const made of [restored.metadata.name, old]) {
+    await eventually("its archive is found", async () => {
+      const now = await parts.kube.get(extensionKind, { namespace: parts.namespace, name: made });
+      return now?.status?.storedSha256 === archive.sha256;
+    });
+    const answer = await parts.client().extensions.download(made);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    await parts.kube.delete(extensionKind, { namespace: parts.namespace, name: made });
+  }
+  await nothingIsLeft();
+  expect(await parts.blobs.get(formerKey({ metadata }), { signal })).toBeUndefined();
 });
 
 // EXTENSION-4, EXTENSION-11

@@ -13,9 +13,10 @@ import { createAgentTokens } from "../../../src/core/protocol/agent-token.ts";
 import { maxProfileBytes, type ProfileSaveState } from "../../../src/core/protocol/profile-save.ts";
 import { sealStream } from "../../../src/core/protocol/sealed-bytes.ts";
 import { archiveLimits } from "../../../src/features/profiles/archive/limits.ts";
-import { type Profile, profileKind } from "../../../src/features/profiles/profile.ts";
+import { type Profile, profileFolder, profileKind } from "../../../src/features/profiles/profile.ts";
 import { createProfileClient } from "../../../src/features/profiles/profile-client.ts";
 import { startProfileSaves } from "../../../src/features/profiles/profile-saves.ts";
+import { listArchives } from "../../../src/features/profiles/saved-archives.ts";
 import { createLogger } from "../../../src/platform/base/log.ts";
 import { awaitWith } from "../../../src/platform/base/retry.ts";
 import type { BlobStore } from "../../../src/platform/blobs/blob-store.ts";
@@ -60,8 +61,8 @@ const newProfile = (): Promise<Profile> =>
   kube.create(profileKind, { metadata: { name: newId(), namespace }, spec: {} });
 const read = async ({ metadata }: Profile): Promise<Profile["status"]> =>
   (await kube.get(profileKind, metadata))?.status;
-const versionsOf = ({ metadata }: Profile): Promise<string[]> =>
-  readdir(join(folder, "profiles", metadata.uid)).catch(() => []);
+const versionsOf = async (profile: Profile): Promise<string[]> =>
+  (await listArchives(profile, blobs)).map(({ version }) => `${version}`);
 
 type Saver = { pod: Pod; agent: TestAgent };
 
@@ -331,10 +332,8 @@ describe.skipIf(withoutS3())("with S3", () => {
     expect(await whyWaiting(saves, one.pod)).toContain("blob store");
     await server.start();
     expect(await outcome(saves, one.pod)).toMatchObject({ is: "saved" });
-    const { version = 0, sha256 } = (await read(profile)) ?? {};
-    const stored = await store.get(`profiles/${profile.metadata.uid}/${version}`, {
-      signal: AbortSignal.timeout(5000),
-    });
+    const { archive, sha256 } = (await read(profile)) ?? {};
+    const stored = await store.get(`${profileFolder(profile)}/${archive}`, { signal: AbortSignal.timeout(5000) });
     const hash = createHash("sha256");
     for await (const chunk of stored?.body ?? []) hash.update(chunk);
     expect(hash.digest("hex")).toBe(sha256);

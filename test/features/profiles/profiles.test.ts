@@ -7,8 +7,11 @@ import { zstdCompressSync } from "node:zlib";
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserPoolKind } from "../../../src/core/model/pools/browser-pool.ts";
+import { findContents } from "../../../src/features/profiles/find-contents.ts";
 import { type Profile, profileBlobKey, profileKind } from "../../../src/features/profiles/profile.ts";
 import { saveProfile } from "../../../src/features/profiles/profile-versions.ts";
+import { archiveName } from "../../../src/features/profiles/saved-archives.ts";
+import { objectKey } from "../../../src/platform/blobs/object-key.ts";
 import { call as store } from "../../platform/blobs/blob-store-contract.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openFiles } from "../../support/open-files.ts";
@@ -217,7 +220,7 @@ describe("the contents of a profile", () => {
     await save(id, randomBytes(2_000_000));
     const profile = await read(id);
     const damaged = zstdCompressSync(randomBytes(2_000_000)).subarray(0, 1_500_000);
-    await parts.blobs.put(profileBlobKey(profile, 1), once(damaged), store());
+    await parts.blobs.put(profileBlobKey(profile), once(damaged), store());
     const answer = await sdk.profiles.download(id, { format: "tar" });
     await expect(answer.arrayBuffer()).rejects.toThrow();
   });
@@ -229,7 +232,7 @@ describe("the contents of a profile", () => {
     await whileAway(() =>
       expect(sdk.profiles.download(id)).rejects.toMatchObject(sdkRefusal(503, "unavailable", "blob store")),
     );
-    await parts.blobs.delete(profileBlobKey(await read(id), 1), store());
+    await parts.blobs.delete(profileBlobKey(await read(id)), store());
     await expect(sdk.profiles.download(id)).rejects.toMatchObject(sdkRefusal(404, "not_found", "no longer"));
   });
 
@@ -248,7 +251,7 @@ describe("the contents of a profile", () => {
     await eventually("the profile is gone", async () => {
       return (await parts.kube.get(profileKind, { name: id, namespace: parts.namespace })) === undefined;
     });
-    expect(await parts.blobs.get(profileBlobKey(profile, 1), store())).toBeUndefined();
+    expect(await parts.blobs.get(profileBlobKey(profile), store())).toBeUndefined();
   });
 });
 
@@ -375,7 +378,60 @@ describe("profiles by YAML", () => {
     await condition(name, "Ready", "Saved");
     await parts.kube.delete(profileKind, profile.metadata);
     await eventually("its contents are gone", async () => {
-      return (await parts.blobs.get(profileBlobKey(profile, 1), store())) === undefined;
+      return (await parts.blobs.get(profileBlobKey(profile), store())) === undefined;
     });
+  });
+
+  /** Contents in the store of a profile whose object is not there, as after a loss of the cluster. */
+  const storeFor = async (name: string, namespace = parts.namespace): Promise<string> => {
+    const packed = zstdCompressSync(randomBytes(1000));
+    const sha256 = createHash("sha256").update(packed).digest("hex");
+    const archive = archiveName({ version: 6, endMs: Date.UTC(2026, 0, 2), sha256 });
+    await parts.blobs.put(`${objectKey("profiles", { namespace, name })}/${archive}`, once(packed), store());
+    return sha256;
+  };
+
+  // PROFILE-27
+  test("find again what the store has for them, and begin their next save behind it", async () => {
+    const name = `${fresh("back")}.again`;
+    const sha256 = await storeFor(name);
+    await apply(name, {});
+    await condition(name, "Ready", "Saved");
+    expect((await read(name)).status).toMatchObject({ version: 6, sha256, browserEndTime: "2026-01-02T00:00:00.000Z" });
+    const stored = await sdk.profiles.download(name);
+    const bytes = Buffer.from(await stored.arrayBuffer());
+    expect(createHash("sha256").update(bytes).digest("hex")).toBe(sha256);
+    await save(name, Buffer.from("next"));
+    expect((await read(name)).status).toMatchObject({ version: 7 });
+  });
+
+  // PROFILE-28
+  test("don't get what another project has stored under the same name, nor take it along", async () => {
+    const name = fresh("foreign");
+    await storeFor(name, parts.other.namespace);
+    await apply(name, {});
+    await condition(name, "Ready", "Empty");
+    await save(name, Buffer.from("mine"));
+    await parts.kube.delete(profileKind, { name, namespace: parts.namespace });
+    await eventually("the profile is gone", async () => {
+      return (await parts.kube.get(profileKind, { name, namespace: parts.namespace })) === undefined;
+    });
+    const kept = [];
+    const folder = objectKey("profiles", { namespace: parts.other.namespace, name });
+    for await (const { key } of parts.blobs.list(folder, store())) kept.push(key);
+    expect(kept).toHaveLength(1);
+  });
+
+  // PROFILE-27
+  test("are empty for nobody while the store is away", async () => {
+    const name = fresh("unknown");
+    const sha256 = await storeFor(name);
+    await whileAway(async () => {
+      await apply(name, {});
+      const profile = await read(name);
+      await expect(findContents(profile, parts)).rejects.toMatchObject({ code: "unavailable" });
+    });
+    await condition(name, "Ready", "Saved");
+    expect(await findContents(await read(name), parts)).toMatchObject({ sha256 });
   });
 });

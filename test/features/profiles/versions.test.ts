@@ -1,17 +1,26 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../../src/core/objects/new-id.ts";
-import { type Profile, profileBlobKey, profileKind } from "../../../src/features/profiles/profile.ts";
+import {
+  emptyProfileStatus,
+  formerFolder,
+  type Profile,
+  profileBlobKey,
+  profileFolder,
+  profileKind,
+} from "../../../src/features/profiles/profile.ts";
 import {
   deleteContents,
+  moveFormer,
   noteProfileUse,
   type ProfileVersionsDeps,
   saveProfile,
   sweepVersions,
 } from "../../../src/features/profiles/profile-versions.ts";
+import { archiveName, listArchives, statusOfArchives } from "../../../src/features/profiles/saved-archives.ts";
 import type { BlobStore } from "../../../src/platform/blobs/blob-store.ts";
 import { openBlobStore } from "../../../src/platform/blobs/open-blob-store.ts";
 import { connectKube, type Kube } from "../../../src/platform/kube/client.ts";
@@ -59,8 +68,13 @@ const save = ({ metadata }: Profile, body: string | AsyncIterable<Uint8Array>, e
     deps,
     AbortSignal.timeout(20_000),
   );
-const versionsOf = ({ metadata }: Profile): Promise<string[]> =>
-  readdir(join(folder, "profiles", metadata.uid)).catch(() => []);
+const versionsOf = async (profile: Profile): Promise<string[]> =>
+  (await listArchives(profile, blobs)).map(({ version }) => `${version}`).sort();
+/** The key of an archive that no status names. */
+const keyOf = (profile: Profile, version: number): string =>
+  `${profileFolder(profile)}/${archiveName({ version, endMs: 1, sha256: "0".repeat(64) })}`;
+const readCurrent = async (profile: Profile): Promise<string> =>
+  `${await readBlob(blobs, profileBlobKey((await read(profile)) as Profile))}`;
 
 // PROFILE-16
 test("each save is a new version, which replaces the one before it", async () => {
@@ -69,7 +83,7 @@ test("each save is a new version, which replaces the one before it", async () =>
   expect(await save(profile, "second")).toEqual({ is: "saved", version: 2 });
   expect((await read(profile))?.status).toMatchObject({ version: 2, sizeBytes: 6, sha256: digestOf("second") });
   expect(await versionsOf(profile)).toEqual(["2"]);
-  expect(`${await readBlob(blobs, profileBlobKey(profile, 2))}`).toBe("second");
+  expect(await readCurrent(profile)).toBe("second");
   expect((await read(profile))?.status).toMatchObject({ oldestVersion: 2, claimedVersion: 2 });
 });
 
@@ -83,7 +97,7 @@ test("of saves at once that of the browser that ended last counts, whichever is 
   slow.goOn();
   expect(await earlier).toEqual({ is: "superseded" });
   expect(await versionsOf(profile)).toEqual(["2"]);
-  expect(`${await readBlob(blobs, profileBlobKey(profile, 2))}`).toBe("later");
+  expect(await readCurrent(profile)).toBe("later");
 });
 
 // PROFILE-16
@@ -118,9 +132,9 @@ test("many saves at once leave one version, whole and as the status says", async
   await Promise.all(texts.map((text) => save(profile, text)));
   const { version = 0, sha256 } = (await read(profile))?.status ?? {};
   expect(await versionsOf(profile)).toEqual([String(version)]);
-  const bytes = await readBlob(blobs, profileBlobKey(profile, version));
-  expect(texts).toContain(`${bytes}`);
-  expect(createHash("sha256").update(`${bytes}`).digest("hex")).toBe(sha256);
+  const text = await readCurrent(profile);
+  expect(texts).toContain(text);
+  expect(digestOf(text)).toBe(sha256);
 });
 
 // PROFILE-16
@@ -145,11 +159,11 @@ test("what a crash left between put and status goes with the next sweep, or with
   const { status } = current;
   if (!status) throw new Error("no status");
   await kube.replace(profileKind, { ...current, status: { ...status, claimedVersion: 2 } }, { subresource: "status" });
-  await blobs.put(profileBlobKey(profile, 2), chunksOf(Buffer.from("orphan")), call());
+  await blobs.put(keyOf(profile, 2), chunksOf(Buffer.from("orphan")), call());
   expect(await save(profile, "next")).toEqual({ is: "saved", version: 3 });
   expect(await versionsOf(profile)).toEqual(["3"]);
 
-  await blobs.put(profileBlobKey(profile, 2), chunksOf(Buffer.from("overtaken")), call());
+  await blobs.put(keyOf(profile, 2), chunksOf(Buffer.from("overtaken")), call());
   const last = (await read(profile)) as Profile;
   await sweepVersions(last, deps);
   expect(await versionsOf(profile)).toEqual(["2", "3"]);
@@ -194,4 +208,50 @@ test("the last use is noted beside what is saved", async () => {
   expect((await read(profile))?.status).toMatchObject({ version: 1, lastUsedTime: "2026-01-02T03:04:05.678Z" });
   await noteProfileUse(profile.metadata, { ...deps, now: () => Date.UTC(2026, 0, 2, 3, 5, 5, 677) });
   expect((await read(profile))?.status).toMatchObject({ lastUsedTime: "2026-01-02T03:04:05.678Z" });
+});
+
+// PROFILE-27
+test("the store alone says what was saved last, also beside what a crash has left", async () => {
+  const profile = await create();
+  await save(profile, "first");
+  await save(profile, "second");
+  const { status } = (await read(profile)) as Profile;
+  expect(statusOfArchives(await listArchives(profile, blobs))).toEqual({
+    ...{ version: 2, sha256: digestOf("second"), sizeBytes: 6, archive: status?.archive, claimedVersion: 2 },
+    browserEndTime: status?.browserEndTime,
+    savedTime: expect.stringMatching(/Z$/),
+  });
+  await blobs.put(keyOf(profile, 7), chunksOf(Buffer.from("of an earlier browser")), call());
+  expect(statusOfArchives(await listArchives(profile, blobs))).toMatchObject({ version: 2, claimedVersion: 7 });
+  await blobs.put(`${profileFolder(profile)}/nonsense`, chunksOf(Buffer.from("x")), call());
+  expect(await versionsOf(profile)).toEqual(["2", "7"]);
+});
+
+// PROFILE-29
+test("what an older release has stored by the uid is moved once, and can be read all the time", async () => {
+  const profile = await create();
+  const status = { ...emptyProfileStatus, version: 3, claimedVersion: 3, oldestVersion: 2, sizeBytes: 3 };
+  const old = { ...status, sha256: digestOf("old"), browserEndTime: "2026-01-02T03:04:05.678Z" };
+  await kube.replace(profileKind, { ...profile, status: old }, { subresource: "status" });
+  for (const version of [2, 3])
+    await blobs.put(`${formerFolder(profile)}/${version}`, chunksOf(Buffer.from("old")), call());
+  expect(await readCurrent(profile)).toBe("old");
+  await moveFormer((await read(profile)) as Profile, deps);
+  expect(await readCurrent(profile)).toBe("old");
+  const { status: moved } = (await read(profile)) as Profile;
+  expect(moved).toMatchObject({ ...old, oldestVersion: 0, archive: expect.stringMatching(/^3-1767323045678-/) });
+  await sweepVersions((await read(profile)) as Profile, deps);
+  expect(await blobs.get(`${formerFolder(profile)}/3`, call())).toBeUndefined();
+  expect(await readCurrent(profile)).toBe("old");
+});
+
+// PROFILE-29
+test("a save replaces what an older release has stored", async () => {
+  const profile = await create();
+  const old = { ...emptyProfileStatus, version: 3, claimedVersion: 3, sizeBytes: 3, sha256: digestOf("old") };
+  await kube.replace(profileKind, { ...profile, status: old }, { subresource: "status" });
+  await blobs.put(`${formerFolder(profile)}/3`, chunksOf(Buffer.from("old")), call());
+  expect(await save(profile, "new")).toEqual({ is: "saved", version: 4 });
+  expect(await readCurrent(profile)).toBe("new");
+  expect(await blobs.get(`${formerFolder(profile)}/3`, call())).toBeUndefined();
 });

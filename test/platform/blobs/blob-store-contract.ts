@@ -58,7 +58,7 @@ export const blobStoreContract = (store: () => BlobStore, leftovers: () => Promi
       expect(await store().get("extensions/gone/1", call())).toBeUndefined();
     });
 
-    test("gives a part of a blob, and lists those of one folder with the time at which they were stored", async () => {
+    test("gives a part of a blob, and lists those of one folder with their sizes and times", async () => {
       const bytes = randomBytes(300_000);
       const before = Date.now() - 60_000;
       await store().put("listed/a/1", chunksOf(bytes), call());
@@ -72,7 +72,10 @@ export const blobStoreContract = (store: () => BlobStore, leftovers: () => Promi
       const listed = [];
       for await (const blob of store().list("listed", call())) listed.push(blob);
       expect(listed.map(({ key }) => key).sort()).toEqual(["listed/a/1", "listed/b/2"]);
-      for (const { storedMs } of listed) expect(storedMs).toBeGreaterThan(before);
+      for (const { storedMs, bytes: size } of listed) {
+        expect(storedMs).toBeGreaterThan(before);
+        expect(size).toBe(bytes.length);
+      }
       const none = [];
       for await (const blob of store().list("nothing-there", call())) none.push(blob);
       expect(none).toEqual([]);
