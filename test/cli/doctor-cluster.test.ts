@@ -71,7 +71,7 @@ test("it names a pool that gets no browser, and a quota that is used up, with th
       return findings.find(({ name }) => name === "pools")?.state === "problem" && findings;
     });
     const finding = (wanted: string) => found.find(({ name }) => name === wanted);
-    expect(finding("pools")?.says).toContain("refused: NotAccepted: ");
+    expect(finding("pools")?.says).toContain("refused: LimitExceeded: ");
     expect(finding("quotas")).toMatchObject({
       state: "warning",
       says: "full: all 3 of pods are used",
