@@ -99,7 +99,8 @@ test.each(["reset", "keep"] as const)(
 
     const stored = await stack.kube.get(profileKind, { namespace: stack.namespace, name: id });
     expect(stored?.status).toMatchObject({ version: 1, claimedVersion: 1 });
-    expect(await readdir(join(stack.dataDir, "blobs", "profiles", stored?.metadata.uid ?? ""))).toEqual(["1"]);
+    const folder = join(stack.dataDir, "blobs", "profiles", stack.namespace, id);
+    expect(await readdir(folder)).toEqual([stored?.status?.archive]);
   },
   120_000,
 );
