@@ -31,7 +31,7 @@ const usage = `usage: npm run release -- --dry-run | --prepare | --to REGISTRY  
   --network MODE    network of the builds' containers, in docker's words
   --key FILE        signs with this key of cosign, whose password is in COSIGN_PASSWORD, and whose other half is beside it as
                     .pub; default for --to: the identity of the workflow that runs this
-  --out FOLDER      for release.json, packages, manifests and checksums; default: dist
+  --out FOLDER      for release.json, packages, manifests and checksums; default: .browserpool/release
   --help            this text
 `;
 
@@ -51,7 +51,7 @@ const options = () =>
       chromium: { type: "string" },
       network: { type: "string", default: "default" },
       key: { type: "string" },
-      out: { type: "string", default: "dist" },
+      out: { type: "string", default: ".browserpool/release" },
       help: { type: "boolean", default: false },
     },
   }).values;
