@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   cacheDir,
-  chartPrograms,
+  checkPrograms,
   clusterPrograms,
   controlPlanePrograms,
   gitOpsPrograms,
@@ -18,7 +18,6 @@ import {
   serverPrograms,
   storePrograms,
   testPrograms,
-  workflowPrograms,
 } from "../src/local/locate-programs.mjs";
 import { installDebianPackages, requireInstallable } from "./setup/debian-packages.mjs";
 import { takeLock } from "./setup/lock.mjs";
@@ -102,7 +101,7 @@ const scopes = {
   "--packages-only": {},
   "--kubectl": { programs: ["kubectl"] },
   "--image": { programs: controlPlanePrograms },
-  "--check": { extra: [...chartPrograms, ...workflowPrograms] },
+  "--check": { extra: checkPrograms },
   "--tests": {
     ...{ programs: controlPlanePrograms, system: systemPrograms },
     ...{ extra: [...storePrograms, ...receiverPrograms, ...gitOpsPrograms], python: ["python-client"] },

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, mkdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { chartProgramVersions, clusterProgramVersions, pinnedVersions } from "../../src/local/locate-programs.mjs";
+import { checkProgramVersions, clusterProgramVersions, pinnedVersions } from "../../src/local/locate-programs.mjs";
 
 /**
  * Timeout of the first answer, ms. It is short: a machine without internet access may drop packets, and the set-up can
@@ -29,7 +29,7 @@ const architectures = { x64: "amd64", arm64: "arm64" };
  */
 
 const { etcd, kubectl } = pinnedVersions;
-const { helm, "helm-unittest": unittest, kubeconform } = chartProgramVersions;
+const { helm, "helm-unittest": unittest, kubeconform } = checkProgramVersions;
 const { kind } = clusterProgramVersions;
 
 /** Archives on GitHub release pages. @type {(repository: string, version: string) => string} */

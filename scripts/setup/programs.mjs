@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import {
   builtVersions,
   cachedProgramPath,
-  chartProgramVersions,
+  checkProgramVersions,
   clusterProgramVersions,
   gitOpsProgramVersions,
   pinnedVersions,
@@ -13,7 +13,6 @@ import {
   serverPrograms,
   storeProgramVersions,
   testProgramVersions,
-  workflowProgramVersions,
 } from "../../src/local/locate-programs.mjs";
 import { downloadArchive, officialArchive } from "./download.mjs";
 import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
@@ -27,9 +26,8 @@ const versions = {
   ...storeProgramVersions,
   ...receiverProgramVersions,
   ...gitOpsProgramVersions,
-  ...chartProgramVersions,
+  ...checkProgramVersions,
   ...clusterProgramVersions,
-  ...workflowProgramVersions,
   ...releaseProgramVersions,
 };
 
@@ -100,7 +98,7 @@ const builds = {
   helm: {
     folder: "helm",
     package: "helm.sh/helm/v3/cmd/helm",
-    stamp: `${helmStamp} ${stamp({ "helm.sh/helm/v3/internal/version.version": chartProgramVersions.helm })}`,
+    stamp: `${helmStamp} ${stamp({ "helm.sh/helm/v3/internal/version.version": checkProgramVersions.helm })}`,
     seconds: 90,
   },
   "helm-unittest": {

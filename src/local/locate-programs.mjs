@@ -32,19 +32,17 @@ export const receiverProgramVersions = Object.freeze({ otelcol: "v0.160.0" });
 /** Says what GitOps tools say of objects, built from Go modules; its version is a digest like the one above. */
 export const gitOpsProgramVersions = Object.freeze({ "gitops-health": "dad86831" });
 
-/** Programs that check the chart, for `npm run check` only. */
-export const chartProgramVersions = Object.freeze({
+/** Programs that check the chart and the workflows, for `npm run check` only. */
+export const checkProgramVersions = Object.freeze({
   helm: "v3.19.5",
   "helm-unittest": "v1.0.3",
   kubeconform: "v0.7.0",
   promtool: "v0.316.0",
+  actionlint: "v1.7.12",
 });
 
 /** Programs of the cluster tests only. */
 export const clusterProgramVersions = Object.freeze({ kind: "v0.33.0" });
-
-/** Checks the workflows, for `npm run check` only. */
-export const workflowProgramVersions = Object.freeze({ actionlint: "v1.7.12" });
 
 /** Programs that make a release: they copy, sign and serve images. */
 export const releaseProgramVersions = Object.freeze({ crane: "v0.22.1", cosign: "v3.1.3", registry: "v3.1.2" });
@@ -56,9 +54,8 @@ const cachedVersions = {
   ...storeProgramVersions,
   ...receiverProgramVersions,
   ...gitOpsProgramVersions,
-  ...chartProgramVersions,
+  ...checkProgramVersions,
   ...clusterProgramVersions,
-  ...workflowProgramVersions,
   ...releaseProgramVersions,
 };
 
@@ -66,7 +63,7 @@ const cachedVersions = {
 /** @typedef {keyof typeof testProgramVersions} TestProgram */
 /** @typedef {keyof typeof storeProgramVersions} StoreProgram */
 /** @typedef {keyof typeof receiverProgramVersions} ReceiverProgram */
-/** @typedef {keyof typeof chartProgramVersions} ChartProgram */
+/** @typedef {keyof typeof checkProgramVersions} CheckProgram */
 /** @typedef {keyof typeof cachedVersions} CachedProgram a program that the set-up puts into the cache */
 /** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "socat" | "ip" | "bwrap" | "ffmpeg" | "faketime"} SystemProgram */
 /** @typedef {{ [name in CachedProgram | SystemProgram]?: string | undefined }} Programs */
@@ -86,14 +83,11 @@ export const receiverPrograms = /** @type {readonly ReceiverProgram[]} */ (
 /** What the tests of conditions run. */
 export const gitOpsPrograms = /** @type {const} */ (["gitops-health"]);
 
-/** What checks the chart. */
-export const chartPrograms = /** @type {readonly ChartProgram[]} */ (Object.freeze(Object.keys(chartProgramVersions)));
+/** What `npm run check` runs. */
+export const checkPrograms = /** @type {readonly CheckProgram[]} */ (Object.freeze(Object.keys(checkProgramVersions)));
 
 /** The programs that the cluster tests install themselves; Docker must already be installed. */
 export const clusterPrograms = /** @type {const} */ (["kubectl", "helm", "kind"]);
-
-/** What checks the workflows. */
-export const workflowPrograms = /** @type {const} */ (["actionlint"]);
 
 /** What a release is made with, beside Docker. */
 export const releasePrograms = /** @type {const} */ (["helm", "crane", "cosign", "registry"]);

@@ -32,6 +32,9 @@ const measured = new Set([
   "process_cpu_seconds_total",
   "process_resident_memory_bytes",
   "nodejs_eventloop_lag_p99_seconds",
+  // Of kube-state-metrics.
+  "kube_job_created",
+  "kube_job_status_failed",
 ]);
 
 /** Labels that Prometheus adds when it scrapes, and that of a histogram's buckets. */
@@ -49,8 +52,8 @@ const unknownLabelsIn = (expression: string): string[] =>
 
 /** Names of series in an expression; a histogram's by its base name. */
 const seriesIn = (expression: string): string[] =>
-  (expression.match(/(?<!:)\b(up|browserpool_\w+|process_\w+|nodejs_\w+)\b(?=[{\s)])/g) ?? []).map((name) =>
-    name.replace(/_(bucket|count|sum)$/, ""),
+  (expression.match(/(?<!:)\b(up|browserpool_\w+|process_\w+|nodejs_\w+|kube_job_\w+)\b(?=[{\s)])/g) ?? []).map(
+    (name) => name.replace(/_(bucket|count|sum)$/, ""),
   );
 
 test("every alert uses existing metrics or recorded series, and every rule existing metrics", () => {

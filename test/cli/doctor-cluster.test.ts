@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { policiesByValue, projectPolicies } from "../../src/cli/doctor/installation.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
+import { newId } from "../../src/core/objects/new-id.ts";
 import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import type { ResourceType } from "../../src/platform/kube/resource-type.ts";
 import { repository } from "../setup/sandbox.ts";
@@ -56,8 +57,8 @@ const quotas: ResourceType<Quota> = {
 
 test("it names a pool that gets no browser, and a quota that is used up, with the way out", async () => {
   const { kube, namespace } = stack;
-  const pool = { namespace, name: "refused" };
-  const quota = { namespace, name: "full" };
+  const pool = { namespace, name: newId() };
+  const quota = { namespace, name: newId() };
   const spec = { size: 100_000, headless: true } as BrowserPool["spec"];
   await kube.create(browserPoolKind, { metadata: pool, spec });
   await kube.create(quotas, { metadata: quota, spec: { hard: { pods: "3" } } });
@@ -71,10 +72,10 @@ test("it names a pool that gets no browser, and a quota that is used up, with th
       return findings.find(({ name }) => name === "pools")?.state === "problem" && findings;
     });
     const finding = (wanted: string) => found.find(({ name }) => name === wanted);
-    expect(finding("pools")?.says).toContain("refused: LimitExceeded: ");
+    expect(finding("pools")?.says).toContain(`${pool.name}: PooledSessionsLimit: `);
     expect(finding("quotas")).toMatchObject({
       state: "warning",
-      says: "full: all 3 of pods are used",
+      says: `${quota.name}: all 3 of pods are used`,
       wayOut: expect.stringContaining("ResourceQuota"),
     });
   } finally {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { locatePython } from "../../scripts/setup/python-environments.mjs";
 import {
   cachedProgramPath,
-  chartProgramVersions,
+  checkProgramVersions,
   clusterPrograms,
   clusterProgramVersions,
   gitOpsProgramVersions,
@@ -81,7 +81,7 @@ describe("building the control plane", () => {
     fakeGo(sandbox);
     expect((await sandbox.setUp(["--check"])).code).toBe(0);
     expect(cached()).toEqual(
-      Object.entries(chartProgramVersions)
+      Object.entries(checkProgramVersions)
         .map(([name, version]) => `${name}-${version}`)
         .sort(),
     );
@@ -184,7 +184,7 @@ describe("the pinned modules", () => {
     ...testProgramVersions,
     ...storeProgramVersions,
     ...receiverProgramVersions,
-    ...chartProgramVersions,
+    ...checkProgramVersions,
     ...clusterProgramVersions,
   };
 

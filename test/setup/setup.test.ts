@@ -50,7 +50,7 @@ describe("set-up of the robustness tests", () => {
 test("set-up of the check continues without what it can't install, and says so", async () => {
   const { code, output } = await sandbox.setUp(["--check"]);
   expect(code).toBe(0);
-  expect(output).toContain("going on without helm, helm-unittest, kubeconform, promtool: ");
+  expect(output).toContain("going on without helm, helm-unittest, kubeconform, promtool, actionlint: ");
 });
 
 test("set-up of the API's document continues without Schemathesis, and says what is missing", async () => {

@@ -68,7 +68,7 @@ const follow = async (feeds: EventFeeds, { initial = false, lastEventId, ...more
 const dataOf = (event: ServerEvent) => JSON.parse("json" in event ? event.json : JSON.stringify(event.data));
 const briefOf = ({ event, kind, id }: { event: string; kind?: string; id?: string }) => [event, kind, id];
 
-/** Makes vaults, until `feeds` has heard of the last one. */
+/** Makes vaults, each when `feeds` has heard of the one before: its reader is never slower than the ring. */
 const makeVaults = async (feeds: EventFeeds, count: number): Promise<string[]> => {
   const { items, gone } = await follow(feeds);
   const heard = new Set<string>();
@@ -76,8 +76,11 @@ const makeVaults = async (feeds: EventFeeds, count: number): Promise<string[]> =
     for (;;) heard.add(dataOf((await items.next()).value).id);
   })().catch(() => undefined);
   const ids: string[] = [];
-  for (let n = 0; n < count; n++) ids.push((await parts.call("POST", "/vaults", { name: fresh("many") })).body.id);
-  await eventually("all are heard", () => heard.has(ids.at(-1) ?? ""));
+  for (let n = 0; n < count; n++) {
+    const { id } = (await parts.call("POST", "/vaults", { name: fresh("many") })).body;
+    await eventually("it is heard", () => heard.has(id));
+    ids.push(id);
+  }
   gone.abort();
   await hearing;
   return ids;
