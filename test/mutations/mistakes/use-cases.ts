@@ -138,8 +138,8 @@ export const useCaseMistakes: readonly KeptMistake[] = [
     breaks:
       "a caller that hangs up while its on-demand browser starts keeps that browser, and room for it, for up to three minutes",
     file: "core/sessions/create-browser.ts",
-    find: "acquireLease(wanted, deps, AbortSignal.any([signal, failure.signal]))",
-    replace: "acquireLease(wanted, deps, failure.signal)",
+    find: "const until = AbortSignal.any([signal, failure.signal]);",
+    replace: "const until = failure.signal;",
     foundBy: "test/core/http/on-demand-at-once.slow.test.ts",
   },
   {
