@@ -7,7 +7,7 @@ afterEach(() => {
 });
 
 const key = "the probe's key";
-const pool = { id: "p", available_count: 1 };
+const pool = { id: "p", available_count: 1, conditions: [] };
 
 /**
  * A client whose service gives these answers, the last one again and again; `pauses`: how long it waited between, ms.

@@ -52,7 +52,7 @@ test("each line is an object with its level by name, its time, and the command t
 
 test("the runbook's filter leaves out what is no problem, and keeps what is", async () => {
   const runbook = await readFile("docs/runbook.md", "utf8");
-  const [, pattern = ""] = /grep -v '([^']+)'/.exec(runbook) ?? [];
+  const [, pattern = ""] = /sed '\/([^/']+)\/d'/.exec(runbook) ?? [];
   const file = join(folder, "levels");
   const log = createLogger("info", "test", file);
   log.info("as usual");

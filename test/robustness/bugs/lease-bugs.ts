@@ -205,9 +205,9 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "core/leases/acquire-lease.ts",
-        find: "const refusal = await bindLease(lease, binding, deps, wanted.whileBinding);",
+        find: "bindLease(lease, binding, deps, wanted.whileBinding),",
         replace:
-          "const refusal = undefined as string | undefined; void bindLease(lease, binding, deps, wanted.whileBinding);",
+          "(void bindLease(lease, binding, deps, wanted.whileBinding), Promise.resolve(undefined as string | undefined)),",
       },
     ],
   },

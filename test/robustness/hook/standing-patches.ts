@@ -11,9 +11,14 @@ const scriptPatches: SourcePatch[] = [
   },
   {
     file: "platform/redis/script.ts",
-    find: 'return { name, text, sha: createHash("sha1").update(text).digest("hex") };',
+    find: 'const sha = createHash("sha1").update(text).digest("hex");',
     replace: `const sent = (globalThis as any).browserpoolTestHook.script(name, text);
-      return { name, text: sent, sha: createHash("sha1").update(sent).digest("hex") };`,
+      const sha = createHash("sha1").update(sent).digest("hex");`,
+  },
+  {
+    file: "platform/redis/script.ts",
+    find: "return { name, text, sha };",
+    replace: "return { name, text: sent, sha };",
   },
 ];
 
