@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
 import { root } from "./generated-file.ts";
-import { createImageBuilder } from "./image/image-builder.ts";
+import { createImageBuilder, ownPlatform } from "./image/image-builder.ts";
 import { chromiumIn } from "./release/artefacts.ts";
 import { startLocalRegistry } from "./release/local-registry.ts";
 import { noteFix, planRelease, writeVersion } from "./release/prepare.ts";
@@ -115,8 +115,7 @@ const common = async (chosen: Options, scratch: string, signal: AbortSignal) => 
       chromium: chosen.chromium,
       network: chosen.network,
     },
-    hasLocal: (platform: string) =>
-      !chosen["no-local"] && platform === `linux/${process.arch === "x64" ? "amd64" : process.arch}`,
+    hasLocal: (platform: string) => !chosen["no-local"] && platform === ownPlatform,
   };
 };
 

@@ -17,6 +17,9 @@ export type ImageTarget = (typeof imageTargets)[number];
 /** The label of an image by which everybody can tell its Chromium: the version of Debian's package. */
 export const chromiumLabel = "dev.browserpool.chromium.version";
 
+/** This machine's, in docker's words. */
+export const ownPlatform = `linux/${process.arch === "x64" ? "amd64" : process.arch}`;
+
 type BuilderOptions = {
   /** Left out: this machine's. */
   platform?: string | undefined;

@@ -10,10 +10,9 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { policiesByValue, projectPolicies } from "../../src/cli/doctor/installation.ts";
+import { quotas } from "../../src/cli/doctor/project.ts";
 import { type BrowserPool, browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
-import type { KubeObject } from "../../src/platform/kube/objects.ts";
-import type { ResourceType } from "../../src/platform/kube/resource-type.ts";
 import { repository } from "../setup/sandbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
@@ -45,15 +44,6 @@ test("it uses the service, and says which release is not there and how to name a
   for (const path of ["/browser_pools", "/browsers", "/extensions"])
     expect(await (await stack.call("GET", path)).json()).toEqual([]);
 });
-
-type Quota = KubeObject & { spec?: { hard: Record<string, string> }; status?: { hard: Record<string, string> } };
-const quotas: ResourceType<Quota> = {
-  group: "",
-  version: "v1",
-  kind: "ResourceQuota",
-  plural: "resourcequotas",
-  namespaced: true,
-};
 
 test("it names a pool that gets no browser, and a quota that is used up, with the way out", async () => {
   const { kube, namespace } = stack;

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { ownPlatform } from "../../scripts/image/image-builder.ts";
 import { orUsageError, UsageError } from "../support/command-line.ts";
 import { type Draw, readDraw } from "../support/draw.ts";
 
@@ -41,9 +42,6 @@ export type Options = {
   /** From the start of the run, s; without it nothing is tried twice. */
   secondTryWithin: number | undefined;
 };
-
-/** In docker's words. */
-const ownPlatform = `linux/${process.arch === "x64" ? "amd64" : process.arch}`;
 
 const secondsOf = <Name extends string>(given: Partial<Record<Name, string>>, name: Name): number | undefined => {
   const text = given[name];

@@ -27,6 +27,15 @@ export const warning = (says: string, wayOut: string): Found => ({ state: "warni
 /** It can't be told here. */
 export const skipped = (says: string): Found => ({ state: "skipped", says });
 
+/** A finding names no more than these. */
+const mostNamed = 3;
+
+/** The first of many texts of one finding, and how many more there are. */
+export const firstOf = (texts: readonly string[]): string => {
+  const more = texts.length > mostNamed ? `; and ${texts.length - mostNamed} more` : "";
+  return `${texts.slice(0, mostNamed).join("; ")}${more}`;
+};
+
 /**
  * A check: its name, and what it finds. A check that throws has found a problem: it could not be made. `limitMs`: its
  * longest time; left out, 20 s.

@@ -4,7 +4,7 @@ import type { Kube } from "../../platform/kube/client.ts";
 import { hasReason, isTransient } from "../../platform/kube/kube-error.ts";
 import type { KubeObject, Pod } from "../../platform/kube/objects.ts";
 import { pods, type ResourceType } from "../../platform/kube/resource-type.ts";
-import { type Check, type Found, ok, problem, skipped, warning } from "./finding.ts";
+import { type Check, type Found, firstOf, ok, problem, skipped, warning } from "./finding.ts";
 import { projectChecks } from "./project.ts";
 
 /**
@@ -160,9 +160,6 @@ const complaintsOf = (pod: Pod): Complaint[] => {
   });
 };
 
-/** Complaints of different pods about the same are one, and a table holds no more than these. */
-const mostComplaints = 3;
-
 const podsOf = (kube: Kube, place: Installation): Check => ({
   name: "pods",
   async find() {
@@ -171,9 +168,7 @@ const podsOf = (kube: Kube, place: Installation): Check => ({
     const complaints = all.flatMap(complaintsOf);
     const [first] = complaints;
     if (!first) return ok(`${all.length} without complaints`);
-    const said = complaints.slice(0, mostComplaints).map(({ pod, what }) => `${pod.metadata.name}: ${what}`);
-    const more = complaints.length > mostComplaints ? `; and ${complaints.length - mostComplaints} more` : "";
-    return problem(`${said.join("; ")}${more}`, first.wayOut);
+    return problem(firstOf(complaints.map(({ pod, what }) => `${pod.metadata.name}: ${what}`)), first.wayOut);
   },
 });
 

@@ -2,7 +2,7 @@
 import type { Kube } from "../../platform/kube/client.ts";
 import type { KubeObject } from "../../platform/kube/objects.ts";
 import type { ResourceType } from "../../platform/kube/resource-type.ts";
-import { type Check, ok, problem, warning } from "./finding.ts";
+import { type Check, firstOf, ok, problem, warning } from "./finding.ts";
 import type { Installation } from "./installation.ts";
 
 /** What is read of a pool. */
@@ -40,14 +40,6 @@ const causes: readonly (readonly [RegExp, string])[] = [
 export const wayOutOf = (says: string): string =>
   causes.find(([words]) => words.test(says))?.[1] ?? "kubectl describe bp, and the operator's log: docs/runbook.md";
 
-/** A table holds no more than these. */
-const mostNamed = 3;
-
-const named = (texts: readonly string[]): string => {
-  const more = texts.length > mostNamed ? `; and ${texts.length - mostNamed} more` : "";
-  return `${texts.slice(0, mostNamed).join("; ")}${more}`;
-};
-
 /** Reasons of `Progressing` by which a pool does what it should. */
 const onItsWay = new Set(["Filling", "Recovering", "Draining", "Paused", "WaitingForSetup"]);
 
@@ -65,15 +57,19 @@ const pools = (kube: Kube, { projectNamespace }: Installation): Check => ({
     const { items } = await kube.list(browserPools, { namespace: projectNamespace });
     const waiting = items.filter((pool) => complaintOf(pool) !== undefined);
     const empty = waiting.filter(({ spec, status }) => (spec.size ?? 1) > 0 && !status?.available && !status?.acquired);
-    const says = named((empty.length > 0 ? empty : waiting).map((pool) => complaintOf(pool) ?? ""));
+    const says = firstOf((empty.length > 0 ? empty : waiting).map((pool) => complaintOf(pool) ?? ""));
     if (empty.length > 0) return problem(says, wayOutOf(says));
     if (waiting.length > 0) return warning(says, wayOutOf(says));
     return ok(`${items.length} ready`);
   },
 });
 
-type Quota = KubeObject & { status?: { hard?: Record<string, string>; used?: Record<string, string> } };
-const quotas: ResourceType<Quota> = {
+type Quota = KubeObject & {
+  spec?: { hard: Record<string, string> };
+  status?: { hard?: Record<string, string>; used?: Record<string, string> };
+};
+/** As `kubectl get resourcequotas`. */
+export const quotas: ResourceType<Quota> = {
   group: "",
   version: "v1",
   kind: "ResourceQuota",
@@ -92,7 +88,7 @@ const quotaCheck = (kube: Kube, { projectNamespace }: Installation): Check => ({
   async find() {
     const { items } = await kube.list(quotas, { namespace: projectNamespace });
     const full = items.flatMap(fullIn);
-    if (full.length > 0) return warning(named(full), wayOutOf("exceeded quota"));
+    if (full.length > 0) return warning(firstOf(full), wayOutOf("exceeded quota"));
     return ok(items.length === 0 ? "none" : `${items.length} with room`);
   },
 });

@@ -16,7 +16,7 @@ import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { type HttpHead, withoutHeader } from "../../platform/cdp/http-head.ts";
 import { parseTraceparent } from "../../platform/tracing/trace-context.ts";
-import type { Tracer } from "../../platform/tracing/tracer.ts";
+import { inSpan, type Tracer } from "../../platform/tracing/tracer.ts";
 import type { Config } from "../config/config.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
 import { clientAddress, failedToken } from "../http/client-address.ts";
@@ -164,14 +164,7 @@ const connectTraced = async <T>(
     link: given && acquired,
     attributes: { "browserpool.verb": verb },
   });
-  try {
-    const result = await work();
-    span.end();
-    return result;
-  } catch (error) {
-    span.end({ failed: true });
-    throw error;
-  }
+  return inSpan(tracer, span, work);
 };
 
 /** Whether a request asks for a WebSocket. A server ignores offers of other protocols (h2c), as HTTP allows. */

@@ -28,7 +28,8 @@ export const createAcquireMetrics = (registry: Registry, { most, owners }: { mos
     collect() {
       for (const series of [pools, projects]) series.sweep();
       // A counter that begins with its first event hides that event from rates.
-      for (const key of pools.named()) for (const result of results) add({ poolUid: key, project: other }, result, 0);
+      for (const key of pools.named())
+        for (const result of results) add(of({ poolUid: key, project: other }), result, 0);
     },
   });
   const waits: Histogram<"project" | "pool"> = new Histogram({
@@ -42,8 +43,7 @@ export const createAcquireMetrics = (registry: Registry, { most, owners }: { mos
     poolUid === undefined
       ? { series: projects, key: project, labels: { ...projects.labelsOf(project), pool: "" } }
       : { series: pools, key: poolUid, labels: pools.labelsOf(poolUid) };
-  const add = (asked: { poolUid: string | undefined; project: string }, result: PoolAcquireResult, count: number) => {
-    const { series, key, labels } = of(asked);
+  const add = ({ series, key, labels }: ReturnType<typeof of>, result: PoolAcquireResult, count: number) => {
     const counted = { ...labels, result };
     acquires.inc(counted, count);
     series.note(key, acquires, counted);
@@ -54,9 +54,10 @@ export const createAcquireMetrics = (registry: Registry, { most, owners }: { mos
       asked: { poolUid: string | undefined; project: string },
       { result, seconds }: { result: PoolAcquireResult; seconds: number },
     ): void {
-      add(asked, result, 1);
+      const asker = of(asked);
+      add(asker, result, 1);
       if (result !== "granted") return;
-      const { series, key, labels } = of(asked);
+      const { series, key, labels } = asker;
       waits.observe(labels, seconds);
       series.note(key, waits, labels);
     },

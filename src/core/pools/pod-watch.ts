@@ -31,6 +31,13 @@ const startOf = ({ containerStatuses = [] }: NonNullable<Pod["status"]>) => {
   };
 };
 
+/** All containers are read of a pod whose agent has ended. */
+const keptContainers = (status: NonNullable<Pod["status"]>) => {
+  if (!agentEnd({ status })) return startOf(status);
+  const { containerStatuses } = status;
+  return containerStatuses && { containerStatuses };
+};
+
 /**
  * What the operator keeps of a pod in its memory: the fields that the loop reads. The environment, volumes and
  * tolerations of a browser's pod are most of its size, and 10,000 of them were most of the operator's memory.
@@ -50,9 +57,7 @@ export const keptPod = ({ metadata, spec, status }: Pod): Pod => ({
       ...(status.reason !== undefined && { reason: status.reason }),
       ...(status.message !== undefined && { message: status.message }),
       ...(status.conditions && { conditions: status.conditions }),
-      // Containers are read of a pod whose agent has ended.
-      ...(agentEnd({ status }) && { containerStatuses: status.containerStatuses }),
-      ...(!agentEnd({ status }) && startOf(status)),
+      ...keptContainers(status),
     },
   }),
 });

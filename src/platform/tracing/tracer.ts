@@ -84,7 +84,8 @@ export const createTracer = ({ ratio, onEnd }: TracerOptions): Tracer => {
 
 type Step = { name: string; kind?: EndedSpan["kind"]; attributes?: Attributes };
 
-const inSpan = async <T>(tracer: Tracer, span: Span, work: () => Promise<T>): Promise<T> => {
+/** Does `work` in a span, and ends that with it. */
+export const inSpan = async <T>(tracer: Tracer, span: Span, work: () => Promise<T>): Promise<T> => {
   try {
     const result = await tracer.within(span, work);
     span.end();
