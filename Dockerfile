@@ -59,7 +59,8 @@ COPY package.json ./
 COPY src src
 COPY --from=console /app/src/features/console/built.json src/features/console/
 USER 10001:10001
-RUN node --input-type=module --eval 'for (const name of ["api", "operator"]) await import(`/app/src/cmd/${name}.ts`)'
+RUN node --input-type=module --eval 'for (const name of ["api", "operator"]) await import(`/app/src/cmd/${name}.ts`)' \
+ && chmod -R a+rX "$NODE_COMPILE_CACHE"
 ENTRYPOINT ["node", "/app/src/main.ts"]
 LABEL org.opencontainers.image.title="browserpool" \
       org.opencontainers.image.description="HTTP API and operator of browserpool" \
@@ -79,7 +80,7 @@ ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     BROWSERPOOL_AGENT_SCRATCH_DIRS=/tmp:/dev/shm \
     BROWSERPOOL_POLICY_DIR=/tmp/browserpool-policies \
     NODE_OPTIONS=--max-semi-space-size=1
-RUN node --input-type=module --eval 'await import("/app/src/cmd/agent.ts")'
+RUN node src/main.ts agent --compile && chmod -R a+rX "$NODE_COMPILE_CACHE"
 # As the first process the agent would inherit Chromium's orphans, and reap none of them.
 ENTRYPOINT ["tini", "--", "node", "/app/src/main.ts"]
 LABEL org.opencontainers.image.title="browserpool browser" \
@@ -114,7 +115,9 @@ ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     KUBEBUILDER_ASSETS=/opt/servers \
     KUBECONFIG=/data/kubeconfig \
     PATH=/opt/servers:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-RUN node --input-type=module --eval 'for (const name of ["agent", "local"]) await import(`/app/src/cmd/${name}.ts`)'
+RUN node src/main.ts agent --compile \
+ && node --input-type=module --eval 'await import("/app/src/cmd/local.ts")' \
+ && chmod -R a+rX "$NODE_COMPILE_CACHE"
 VOLUME /data
 EXPOSE 8080
 ENTRYPOINT ["tini", "--", "browserpool"]

@@ -4,16 +4,12 @@ import { fileURLToPath } from "node:url";
 const complain = (text: string): void => void process.stderr.write(`browserpool: ${text}\n`);
 
 /** Runs beside each Chromium, so it loads no more than it needs: not the other commands either. */
-const agent = async (): Promise<number> => {
-  const { readAgentConfig } = await import("./core/agent/agent-config.ts");
-  const { runAgent } = await import("./cmd/agent.ts");
-  const { createAgentLogs } = await import("./cmd/serve-browser.ts");
-  const { listenForStop } = await import("./cmd/stop-signals.ts");
-  const { environment, forgetVariable } = await import("./platform/base/environment.ts");
-  const logs = createAgentLogs(environment.BROWSERPOOL_LOG_LEVEL ?? "info");
-  const config = readAgentConfig(environment);
-  forgetVariable("BROWSERPOOL_AGENT_KEY");
-  return runAgent(config, listenForStop(), logs);
+const agent = async (): Promise<number> => (await import("./cmd/agent-process.ts")).runAgentProcess();
+
+/** For whoever makes an image, or a place, for agents. */
+const compile = async (): Promise<number> => {
+  await (await import("./cmd/compile-agent.ts")).compileAgent();
+  return 0;
 };
 
 const command = async (argv: string[]): Promise<number> => {
@@ -31,4 +27,5 @@ process.on("unhandledRejection", (reason) => {
 });
 
 const argv = process.argv.slice(2);
-process.exit(argv.length === 1 && argv[0] === "agent" ? await agent() : await command(argv));
+const own: Partial<Record<string, () => Promise<number>>> = { agent, "agent --compile": compile };
+process.exit(await (own[argv.join(" ")]?.() ?? command(argv)));

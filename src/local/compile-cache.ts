@@ -1,10 +1,16 @@
 import { execFile } from "node:child_process";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { chmod, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** A slow machine with empty caches takes some seconds, ms. */
 const compileMs = 60_000;
+
+/** Node writes files that their owner alone may read, and each pod has a user of its own. */
+const letAllRead = async (folder: string): Promise<void> => {
+  for (const { name, parentPath } of await readdir(folder, { recursive: true, withFileTypes: true }))
+    await chmod(join(parentPath, name), 0o755);
+};
 
 /**
  * Writes what Node has compiled of the agent to `folder`, for agents that may only read it. Does next to nothing where
@@ -16,12 +22,10 @@ export const compileAgent = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const [node, ...rest] = agentCommand;
-  const [options, main] = [rest.slice(0, -1), rest.at(-1) ?? ""];
-  const agent = pathToFileURL(join(dirname(main), "cmd/agent.ts")).href;
-  const program = `await import(${JSON.stringify(agent)})`;
-  await promisify(execFile)(node, [...options, "--input-type=module", "--eval", program], {
+  await promisify(execFile)(node, [...rest, "agent", "--compile"], {
     env: { NODE_COMPILE_CACHE: folder },
     timeout: compileMs,
     signal,
   });
+  await letAllRead(folder);
 };

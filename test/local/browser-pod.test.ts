@@ -47,7 +47,7 @@ beforeAll(async () => {
     namespace,
     nodeName: `node-of-${namespace}`,
     agentCommand: [process.execPath, join(import.meta.dirname, "../support/agent-entry.ts")],
-    agentEnv: { PATH: process.env.PATH ?? "", LOG_LEVEL: "warn" },
+    agentEnv: { PATH: process.env.PATH ?? "", BROWSERPOOL_LOG_LEVEL: "warn" },
     log: createLogger("silent", "test"),
   });
 });
