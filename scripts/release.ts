@@ -8,7 +8,7 @@ import { root } from "./generated-file.ts";
 import { createImageBuilder, ownPlatform } from "./image/image-builder.ts";
 import { chromiumIn } from "./release/artefacts.ts";
 import { startLocalRegistry } from "./release/local-registry.ts";
-import { noteFix, planRelease, writeVersion } from "./release/prepare.ts";
+import { noteSecurityFix, planRelease, writeVersion } from "./release/prepare.ts";
 import { type Publication, publicationOf } from "./release/publication.ts";
 import { rehearsalKey, rehearsalOf } from "./release/rehearsal.ts";
 import { carryOut } from "./release/release.ts";
@@ -83,7 +83,8 @@ const noteNewerChromium = async (registry: string, { base, network }: Options, t
     say(`the newest Chromium is that of ${manifest.version}: ${chromium}`);
     return false;
   }
-  await noteFix(root, `Chromium ${chromium}, after ${released}.`);
+  // Debian changes the Chromium of a released Debian for security alone.
+  await noteSecurityFix(root, `Chromium ${chromium}, after ${released}.`);
   return true;
 };
 

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { pinnedName, type Release } from "./artefacts.ts";
+import { hubLayer, hubTag } from "./artifact-hub.ts";
 import { helmOptions, type Publication } from "./publication.ts";
 import { checksumsFile } from "./publish-files.ts";
 import { provenanceType, sbomType, trustArgs } from "./signer.ts";
@@ -45,7 +46,9 @@ const verifyCharts = async (release: Release, publication: Publication): Promise
   const { tools, trust, say, version, registry } = publication;
   for (const chart of release.charts) {
     await tools.cosign("verify", ...trustArgs(trust), pinnedName(chart));
-    say(`verified chart ${chart.name}: signature`);
+    const { layers } = JSON.parse(await tools.crane("manifest", `${chart.repository}:${hubTag}`));
+    expectEqual(`${chart.repository}:${hubTag}`, layers[0].mediaType, hubLayer);
+    say(`verified chart ${chart.name}: signature, file for Artifact Hub`);
   }
   const chart = ["show", "values", `oci://${registry}/charts/browserpool`, "--version", version];
   const values = parse(await tools.helm(...chart, ...helmOptions(publication))) as {
