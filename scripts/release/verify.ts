@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { pinnedName, type Release } from "./artefacts.ts";
 import { hubLayer, hubTag } from "./artifact-hub.ts";
+import { krewFiles } from "./krew-plugin.ts";
 import { helmOptions, type Publication } from "./publication.ts";
 import { checksumsFile } from "./publish-files.ts";
 import { provenanceType, sbomType, trustArgs } from "./signer.ts";
@@ -78,9 +79,21 @@ const verifyFiles = async (release: Release, { tools, trust, out, say }: Publica
   say(`verified ${checksumsFile}: signature, ${Object.keys(release.files).length} files`);
 };
 
+/** krew installs the plug-in as users would, but from the archive that is not published yet, and kubectl's way to it runs it. */
+export const verifyPlugin = async ({ tools, out, scratch, version, say }: Publication): Promise<void> => {
+  const { manifest, archive } = krewFiles(version);
+  await tools["validate-krew-manifest"]("-skip-install", "-manifest", join(out, manifest));
+  const root = join(scratch, "krew");
+  await tools.krewAt(root)("install", `--manifest=${join(out, manifest)}`, `--archive=${join(out, archive)}`);
+  const told = await tools.krewAt(root, join(root, "bin/kubectl-browserpool"))("--version");
+  expectEqual("kubectl browserpool --version", told, version);
+  say(`verified ${manifest}: krew installs it, and it runs`);
+};
+
 /** Rejects with what is wrong. */
 export const verify = async (release: Release, publication: Publication): Promise<void> => {
   await verifyImages(release, publication);
   await verifyCharts(release, publication);
   await verifyFiles(release, publication);
+  await verifyPlugin(publication);
 };

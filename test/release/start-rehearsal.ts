@@ -1,5 +1,5 @@
 /** The parts of a release that need no Docker, of this tree as it is, into a registry of this machine. */
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "../../scripts/generated-file.ts";
@@ -32,6 +32,8 @@ export const startRehearsal = async (changelog: string): Promise<AsyncDisposable
   for (const part of parts) await cp(join(root, part), join(tree, part), { recursive: true, verbatimSymlinks: true });
   await symlink(join(root, "node_modules"), join(tree, "node_modules"));
   await writeFile(join(tree, "CHANGELOG.md"), `# Changelog\n\n## [${version}] - 2030-01-01\n\n${changelog}`);
+  const manifest = JSON.parse(await readFile(join(tree, "package.json"), "utf8"));
+  await writeFile(join(tree, "package.json"), JSON.stringify({ ...manifest, version }));
   await mkdir(out);
   const signal = AbortSignal.timeout(longestMs);
   const tools = createTools(scratch, signal);
