@@ -2,6 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { closeChangelog, withSecurityFix } from "./changelog.ts";
+import { withRelease } from "./support-page.ts";
 import type { Tool, Tools } from "./tools.ts";
 import { type Bump, bumpOf, nextVersion, readVersion, type Version } from "./version.ts";
 
@@ -39,6 +40,7 @@ export const writeVersion = async (
 ): Promise<void> => {
   const date = new Date().toISOString().slice(0, 10);
   await edit(join(tree, "CHANGELOG.md"), (text) => closeChangelog(text, { version, date, bump }));
+  await edit(join(tree, "docs/support.md"), (text) => withRelease(text, { version, date }));
   for (const file of ["package.json", "package-lock.json"])
     await edit(join(tree, file), (text) => {
       const manifest = JSON.parse(text);

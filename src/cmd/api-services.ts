@@ -124,6 +124,7 @@ const poolFigures = ({ pools, projects }: { pools: { list(): BrowserPool[] }; pr
       pool: spec.name ?? metadata.name,
       createdAt: metadata.creationTimestamp ?? "",
       outdated: { image: status?.outdatedPods ?? 0, configuration: status?.outdated ?? 0 },
+      chromium: status?.chromiumVersions ?? [],
     };
   });
 };

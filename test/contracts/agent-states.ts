@@ -120,6 +120,7 @@ export const startAgent = async (
     folder: () => dir,
     addressOf: () => undefined,
     hasWall: () => false,
+    version: () => "156.0.7800.12",
     isHealthy: async () => own.isWell,
     freeTabs: async () => ({ closed: 0, isFree: true }),
     open: () => undefined,

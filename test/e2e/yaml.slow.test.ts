@@ -78,7 +78,9 @@ describe("kubectl", () => {
     });
     const session = await stack.kernel.browserPools.acquire("demo", {});
     expect(session.pool).toEqual({ id: "demo", name: "demo" });
-    await withCdp(session.cdp_ws_url, (cdp) => cdp.send("Browser.getVersion"));
+    const { product } = await withCdp(session.cdp_ws_url, (cdp) => cdp.send("Browser.getVersion"));
+    expect(`HeadlessChrome/${(await columnsOf("demo")).CHROMIUM}`).toBe(product);
+    expect(await path("demo", "{.status.chromiumVersions[*].browsers}")).toBe("2");
     await waitFor("demo", "jsonpath={.status.acquired}=1");
     expect(await columnsOf("demo")).toMatchObject({ AVAILABLE: "1", ACQUIRED: "1", READY: "True" });
     await stack.kernel.browserPools.release("demo", { session_id: session.session_id });

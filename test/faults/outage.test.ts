@@ -8,6 +8,7 @@ import { type LeaseView, viewLeases } from "../support/lease-view.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { browserPid, type Cdp, fullPool, openCdp, type PoolClient, type Session } from "../support/pool-client.ts";
 import { freeze, isAlive, processNamed } from "../support/processes.ts";
+import { redisServerName } from "../support/redis-servers.ts";
 
 /**
  * The promised limit is 2 s. A machine that does much else adds to it; a call without a limit of its own takes longer
@@ -103,7 +104,7 @@ const needKubernetes = (): Promise<Asked>[] => [
 describe("Redis", () => {
   // HTTP-29
   test("gives no answer: calls get 503 meanwhile, open connections work, and all works again when Redis answers", async () => {
-    const { pid } = await processNamed(stack.dataDir, "redis-server");
+    const { pid } = await processNamed(stack.dataDir, redisServerName());
     await freeze(pid);
     try {
       expectUnavailable(await Promise.all(needRedis()));
@@ -115,7 +116,7 @@ describe("Redis", () => {
   });
 
   test("is killed: every answer comes in time, and all leases are there afterwards", async () => {
-    const { pid } = await processNamed(stack.dataDir, "redis-server");
+    const { pid } = await processNamed(stack.dataDir, redisServerName());
     process.kill(pid, "SIGKILL");
     const answers = await askUntilReady(() => [ask("GET", `/browsers/${session.session_id}`), ask("GET", "/browsers")]);
     for (const { status, ms, what } of answers) {
@@ -129,7 +130,7 @@ describe("Redis", () => {
     const second = await pool.acquire();
     const waiting = pool.acquire();
     await eventually("it waits", async () => (await leases.store.snapshot(await leases.uidOf(pool.id))).waiting === 1);
-    process.kill((await processNamed(stack.dataDir, "redis-server")).pid, "SIGKILL");
+    process.kill((await processNamed(stack.dataDir, redisServerName())).pid, "SIGKILL");
     await eventually("the browser is given back", async () => (await pool.release(second)) === 204);
     const third = await waiting;
     const thirdCdp = await openCdp(third);

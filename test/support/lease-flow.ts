@@ -59,9 +59,8 @@ export const startLeaseFlow = async (url: string, { checkMs = 600_000 } = {}): P
  * Gets a browser at once, by message after a wait, after a refused lease and during a drain; uses names and idempotent
  * answers.
  */
-export const runLeaseFlow = async (flow: LeaseFlow): Promise<void> => {
+export const runLeaseFlow = async (flow: LeaseFlow, poolUid: string = newId()): Promise<void> => {
   const { parts, acquire, release, whenWaiting } = flow;
-  const poolUid = newId();
   const browser = await flow.addBrowser(poolUid);
   expect(await acquire(poolUid, "first")).toMatchObject({ kind: "held", lease: { browser } });
   const second = acquire(poolUid, "second");

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Redis } from "ioredis";
 import { freePort, startOnFreePort } from "../../src/local/free-port.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
@@ -32,9 +32,17 @@ const anyPort = async (): Promise<number> => {
   return port;
 };
 
-/** The redis-cli that was installed with redis-server. */
-export const redisCli = (): string =>
-  join(dirname(requiredProgram(locatePrograms(process.env), "redis-server")), "redis-cli");
+/** The client that was installed with this server: redis-cli beside redis-server, valkey-cli beside valkey-server. */
+export const clientOf = (server: string): string => join(dirname(server), basename(server).replace(/-server$/, "-cli"));
+
+/** The server that the tests run. */
+const redisServer = (): string => requiredProgram(locatePrograms(process.env), "redis-server");
+
+/** The name of its processes: redis-server, or valkey-server. */
+export const redisServerName = (): string => basename(redisServer());
+
+/** The client of the server that the tests run. */
+export const redisCli = (): string => clientOf(redisServer());
 
 /**
  * `config`: lines of redis.conf; `%port` in them becomes the port, `%bus` another free one. `login`: of `admin`. `ca`:
@@ -45,7 +53,7 @@ export const startRedisServer = async (
   { isSentinel = false, login = {}, ca }: { isSentinel?: boolean; login?: Login; ca?: string } = {},
 ): Promise<RedisServer> => {
   const folder = await mkdtemp(join(tmpdir(), "redis-"));
-  const program = requiredProgram(locatePrograms(process.env), "redis-server");
+  const program = redisServer();
   const file = join(folder, "redis.conf");
   const startProcess = async (port: number) => {
     const child = spawn(program, [file, ...(isSentinel ? ["--sentinel"] : [])], {

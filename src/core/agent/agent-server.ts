@@ -46,7 +46,7 @@ type AgentServerDeps = {
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
   leases: LeaseKeeper;
-  browser: Pick<Browser, "devTools" | "isHealthy">;
+  browser: Pick<Browser, "devTools" | "isHealthy" | "version">;
   /** What features serve beside CDP, by its path. */
   upgrades: Readonly<Record<Exclude<UpgradePath, "/cdp">, ServeUpgrade>>;
   /** Left out, nobody is told of clients. */
@@ -85,8 +85,13 @@ const createRoutes = ({
         const { searchParams } = URL.parse(request.url ?? "", "http://agent") ?? {};
         const epoch = Epoch.safeParse(searchParams?.get("epoch") ?? "0");
         if (!epoch.success) return refusal("bad_request", "epoch: a whole number");
-        const why = ended();
-        return { status: 200, body: { ...leases.stateUnder(epoch.data), ...(why && { ended: why }) } };
+        const [chromium, why] = [browser.version(), ended()];
+        const body = {
+          ...leases.stateUnder(epoch.data),
+          ...(chromium && { chromium }),
+          ...(why && { ended: why }),
+        };
+        return { status: 200, body };
       },
     },
     "/lease": {

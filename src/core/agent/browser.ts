@@ -57,6 +57,8 @@ export type Browser = {
   hasWall(): boolean;
   /** Makes one CDP round trip; false when Chromium does not answer within 2 s, and while a new one starts. */
   isHealthy(): Promise<boolean>;
+  /** Of the present Chromium; undefined before its first health check. */
+  version(): string | undefined;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /**
@@ -222,6 +224,7 @@ export const startBrowser = async (
     folder: () => running.present().folder,
     addressOf: (host) => running.present().wall?.addressOf(host),
     hasWall: () => running.present().wall !== undefined,
+    version: () => running.present().version(),
     isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
     open: (url) => running.present().open(url),
     freeTabs: (answerMs) => running.present().freeTabs(answerMs),

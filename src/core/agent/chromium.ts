@@ -54,6 +54,8 @@ export type Chromium = {
    * Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip.
    */
   isHealthy(): Promise<boolean>;
+  /** As the last round trip told it, such as 156.0.7800.12; undefined before the first. */
+  version(): string | undefined;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /** While it runs (windows.ts, browser-parts.ts). */
@@ -109,11 +111,13 @@ const processEnv = (config: AgentConfig, { folder, temp }: Folders, mark: string
   DBUS_SESSION_BUS_ADDRESS: "disabled:",
 });
 
-const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
+const createHealthCheck = (cdp: CdpConnection): Pick<Chromium, "isHealthy" | "version"> => {
   let running: Promise<boolean> | undefined;
+  let version: string | undefined;
   const check = async (): Promise<boolean> => {
     try {
-      await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
+      const { product } = await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
+      version = /\/(\S+)$/.exec(product)?.[1];
       return true;
     } catch {
       return false;
@@ -121,9 +125,12 @@ const createHealthCheck = (cdp: CdpConnection): (() => Promise<boolean>) => {
       running = undefined;
     }
   };
-  return () => {
-    running ??= check();
-    return running;
+  return {
+    isHealthy() {
+      running ??= check();
+      return running;
+    },
+    version: () => version,
   };
 };
 
@@ -210,7 +217,7 @@ export const startChromium = async (
     devTools,
     pageOrder,
     folder,
-    isHealthy: createHealthCheck(cdp),
+    ...createHealthCheck(cdp),
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
     resize,
     freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),

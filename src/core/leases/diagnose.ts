@@ -239,9 +239,10 @@ const requestOf = ({ request = "" }: Held): string | undefined => {
 type NewRecord = Repair["record"];
 
 /** The fields of the record that do not depend on its state. */
-const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
+const bare = ({ browser, record, agentState }: Facts): Omit<NewRecord, "state"> => {
   const { leaving } = record ?? browser;
   const since = record?.leaving_since;
+  const chromium = agentState?.chromium ?? record?.chromium;
   return {
     id: browser.id,
     pod: browser.pod,
@@ -249,6 +250,7 @@ const bare = ({ browser, record }: Facts): Omit<NewRecord, "state"> => {
     config: record?.config ?? browser.configHash,
     seq: record?.seq ?? 0,
     ...(leaving && { leaving }),
+    ...(chromium && { chromium }),
     ...(since !== undefined && { leaving_since: since }),
   };
 };

@@ -28,7 +28,7 @@
  * it anew.
  */
 import { z } from "zod";
-import { AgentViewport, CaptureSettings } from "../protocol/agent-api.ts";
+import { AgentViewport, CaptureSettings, ChromiumVersion } from "../protocol/agent-api.ts";
 
 /** One browser in the hash `browsers` of its pool. */
 export const BrowserRecord = z.object({
@@ -57,6 +57,8 @@ export const BrowserRecord = z.object({
   leaving_since: z.int().optional(),
   /** `idle`: former holders have left it as it stands (`AgentState.kept`). In other states: it was so before. */
   kept: z.boolean().optional(),
+  /** As the agent told it when the browser was registered. */
+  chromium: ChromiumVersion.optional(),
 });
 export type BrowserRecord = z.infer<typeof BrowserRecord>;
 

@@ -13,6 +13,7 @@ const figures = (pool: string, second: number, size: number): PoolFigures => ({
   starting: 0,
   waiting: second,
   outdated: { image: second, configuration: 0 },
+  chromium: [{ version: `15${second}.0.7800.12`, browsers: second }],
 });
 
 const scrape = async (registry: Registry): Promise<string[]> =>
@@ -31,6 +32,8 @@ test("the oldest pools have labels of their own, the others are added up, and wh
   expect(lines).toContain(`${browsers("other", "acquired", "other")} 2`);
   expect(lines).toContain('browserpool_pool_waiting_callers{project="other",pool="other"} 9');
   expect(lines).toContain('browserpool_pool_outdated_browsers{project="p",pool="b",outdated="image"} 2');
+  expect(lines).toContain('browserpool_pool_chromium_browsers{project="p",pool="b",version="152.0.7800.12"} 2');
+  expect(lines).toContain('browserpool_pool_chromium_browsers{project="other",pool="other",version="155.0.7800.12"} 5');
   expect(lines.some((line) => line.includes("new"))).toBe(false);
 
   pools = pools.filter(({ pool }) => pool !== "a");

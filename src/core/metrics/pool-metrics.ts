@@ -17,6 +17,8 @@ export type PoolFigures = PoolCounts & {
   pool: string;
   createdAt: string;
   outdated: OutdatedCounts;
+  /** Browsers by version of Chromium. */
+  chromium: readonly { version: string; browsers: number }[];
 };
 
 /** The browsers of a pool, or of several, by the label `state`. */
@@ -75,6 +77,17 @@ export const createPoolMetrics = (
       this.reset();
       for (const { labels, outdated } of labelled())
         for (const [what, count] of Object.entries(outdated)) this.inc({ ...labels, outdated: what }, count);
+    },
+  });
+  new Gauge({
+    name: "browserpool_pool_chromium_browsers",
+    help: "Browsers of each pool by version of Chromium, of its four newest.",
+    labelNames: ["project", "pool", "version"] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { labels, chromium } of labelled())
+        for (const { version, browsers } of chromium) this.inc({ ...labels, version }, browsers);
     },
   });
 };

@@ -144,6 +144,9 @@ export const SeenOutcome = z.object({
 });
 export type SeenOutcome = z.infer<typeof SeenOutcome>;
 
+/** A version of Chromium, such as 156.0.7800.12. */
+export const ChromiumVersion = z.string().regex(/^\d{1,5}(\.\d{1,6}){3}$/);
+
 /** The state of an agent and its browser, also the answer to every bind and end. */
 export const AgentState = z.object({
   pod_uid: z.string(),
@@ -177,6 +180,8 @@ export const AgentState = z.object({
    * (profile-save.ts).
    */
   ended: LeaseEnd.optional(),
+  /** Only in the answer of `/state`, once it is known. */
+  chromium: ChromiumVersion.optional(),
 });
 export type AgentState = z.infer<typeof AgentState>;
 

@@ -12,6 +12,7 @@ import { vaultKind } from "../../../src/features/vaults/vault.ts";
 import { pods, secrets } from "../../../src/platform/kube/resource-type.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freeze, processNamed } from "../../support/processes.ts";
+import { redisServerName } from "../../support/redis-servers.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 
 let stack: LocalProject;
@@ -510,7 +511,7 @@ describe("in the middle of a fill", () => {
     await close(tab);
   });
 
-  test.each(["redis-server", "kube-apiserver"])(
+  test.each([redisServerName(), "kube-apiserver"])(
     "when %s stops answering, the running fill completes with its answer",
     async (name) => {
       const tab = await open(shop.vault, "/slow");

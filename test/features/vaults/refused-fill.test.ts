@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/objects/new-id.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freeze, processNamed } from "../../support/processes.ts";
+import { redisServerName } from "../../support/redis-servers.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests name the fields that they check
@@ -161,7 +162,7 @@ describe("the time of a fill", () => {
   });
 
   // FILL-45
-  test.each(["kube-apiserver", "redis-server"])("covers what the service reads while %s is still", async (name) => {
+  test.each(["kube-apiserver", redisServerName()])("covers what the service reads while %s is still", async (name) => {
     const { pid } = await processNamed(stack.dataDir, name);
     await freeze(pid);
     try {

@@ -5,11 +5,12 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { locatePrograms } from "../../../src/local/locate-programs.mjs";
 import { requiredProgram } from "../../../src/local/required-program.ts";
+import { clientOf } from "../../support/redis-servers.ts";
 
 const run = promisify(execFile);
 
@@ -19,7 +20,7 @@ test("an idle subscription is given up by the client, and by the server", { time
     const program = join(import.meta.dirname, "../../support/vanished-peer.ts");
     const redisServer = requiredProgram(locatePrograms(process.env), "redis-server");
     const inside = `ip link set lo up && exec "$@"`;
-    const command = [process.execPath, program, redisServer, join(dirname(redisServer), "redis-cli"), folder];
+    const command = [process.execPath, program, redisServer, clientOf(redisServer), folder];
     const { stdout } = await run(
       "unshare",
       ["--user", "--map-root-user", "--net", "sh", "-c", inside, "sh", ...command],

@@ -4,10 +4,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Cluster, Redis } from "ioredis";
 import { eventually } from "../../support/eventually.ts";
 import { recipePasswords } from "../../support/redis-recipes.ts";
+import { clientOf } from "../../support/redis-servers.ts";
 import {
   clusterUrl,
   type StartServer,
@@ -138,8 +139,7 @@ export const startClusterRedis = async (options: RedisHostOptions): Promise<Redi
   const servers = redisServersIn(options);
   const start: StartServer<RedisServer> = (lines) =>
     servers.start({ lines, connection: { password: recipePasswords.servers } });
-  const redisCli = join(dirname(options.program), "redis-cli");
-  const nodes = await startClusterSet(start, { ...own, redisCli });
+  const nodes = await startClusterSet(start, { ...own, redisCli: clientOf(options.program) });
   const set = setOf(nodes, 3);
   await set.whenWhole();
   const client = new Cluster(

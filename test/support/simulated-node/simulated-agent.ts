@@ -83,6 +83,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       await pause(switches.resetMs ?? quickResetMs);
       say({ what: "reset" });
     },
+    version: () => "0.0.0.0",
     isHealthy: async () => !switches.unhealthy,
     freeTabs: async () => ({ closed: 0, isFree: true }),
     change: async () => "changed" as const,

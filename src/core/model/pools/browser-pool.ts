@@ -103,6 +103,16 @@ export const BrowserPoolStatus = z
     starting: count("Browsers that are starting."),
     outdated: count("Idle browsers that were made with an earlier configuration."),
     outdatedPods: count("Browsers of an earlier image or pod template. They are replaced at the fill rate."),
+    chromiumVersions: z
+      .array(
+        z.object({
+          version: z.string().max(32).describe("Such as 156.0.7800.12."),
+          browsers: count("Browsers of this version."),
+        }),
+      )
+      .max(4)
+      .optional()
+      .describe("The versions of Chromium that the browsers run, newest first; the four newest."),
     selector: z.string().max(1024).optional().describe("Label selector of the pool's pods, for the scale subresource."),
     nextStartTime: z.iso
       .datetime({ precision: 3 })
@@ -152,6 +162,7 @@ export const browserPoolKind: Kind<typeof BrowserPoolSpec, typeof BrowserPoolSta
     { name: "Acquired", type: "integer", jsonPath: ".status.acquired" },
     { name: "Waiting", type: "integer", jsonPath: ".status.waiting" },
     { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Chromium", type: "string", jsonPath: ".status.chromiumVersions[0].version" },
     { name: "Scaling", type: "string", jsonPath: '.status.conditions[?(@.type=="ScalingLimited")].reason' },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],

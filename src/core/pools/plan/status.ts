@@ -4,6 +4,7 @@ import { presentSize } from "../../model/pools/pool-size.ts";
 import { conditionsOf, type Draft } from "../../reconcile/conditions.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { podSelector } from "../pod/pod.ts";
+import { chromiumVersions } from "./chromium-versions.ts";
 import { waitingForSetup, whySetupWaits } from "./deliveries.ts";
 import { isInUse, isUnscheduled } from "./pod-life.ts";
 import { versionText } from "./profile-use.ts";
@@ -154,6 +155,7 @@ export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPo
     ...scalingDrafts(observed),
   ];
   const acceptedSize = observed.refusal ? observed.pool.status?.acceptedSize : keptSize(observed);
+  const versions = chromiumVersions(observed.pods);
   return {
     observedGeneration: observed.pool.metadata.generation ?? 0,
     conditions: conditionsOf(observed.pool, drafts, outcome.nowMs),
@@ -164,6 +166,7 @@ export const poolStatus = (observed: Observed, outcome: RoundOutcome): BrowserPo
     starting: count(({ state }) => state.is === "starting" || state.is === "warm"),
     outdatedPods: count(({ state, isOutdated }) => isOutdated && state.is !== "ended" && state.is !== "terminating"),
     outdated: count((pod) => idle(pod) && pod.configHash !== observed.configHash),
+    ...(versions.length > 0 && { chromiumVersions: versions }),
     selector: podSelector(observed.pool.metadata.uid),
     failedStarts: outcome.failedStarts,
     ...(observed.pool.status?.leaseEpoch !== undefined && { leaseEpoch: observed.pool.status.leaseEpoch }),

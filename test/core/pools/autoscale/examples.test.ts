@@ -80,6 +80,7 @@ test("the queries ask for metrics, labels and states that the api tells", async 
       ...counts,
       ...{ key: "uid", project: "p", pool: "search", createdAt: "2026-01-01T00:00:00Z" },
       outdated: { image: 0, configuration: 0 },
+      chromium: [],
     },
   ];
   createPoolMetrics(registry, { most: 1, pools });

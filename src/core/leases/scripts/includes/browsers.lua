@@ -1,4 +1,4 @@
--- A browser's record: { id, pod, address, config, seq, state, since, session?, reason?, leaving?, leaving_since?, kept?
+-- A browser's record: { id, pod, address, config, seq, state, since, session?, reason?, leaving?, leaving_since?, kept?, chromium?
 -- }; states in src/core/leases/records.ts.
 local function getBrowser(id)
   local text = redis.call("HGET", BROWSERS, id)
