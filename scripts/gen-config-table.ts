@@ -1,5 +1,5 @@
-/** Makes the table of settings in docs/configuration.md from src/core/config/config.ts. */
-import { configTable } from "../src/core/config/config.ts";
+/** Makes the table of settings in docs/configuration.md from src/core/config/variables.ts. */
+import { configTable } from "../src/core/config/variables.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 const code = (text: string): string => (text === "" ? "" : `\`${text}\``);

@@ -4,21 +4,22 @@ import { join } from "node:path";
 import { parseSource, type SyntaxNode, walk } from "./architecture/parse-source.ts";
 import { root } from "./generated-file.ts";
 
-const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
+/** What takes fields: the levels, and what makes a logger all of whose lines have them. */
+const methods = ["trace", "debug", "info", "warn", "error", "fatal", "child"];
 
 type Named = SyntaxNode & { name?: string; computed?: boolean };
 type Member = SyntaxNode & { object: Named; property: Named };
 
-/** `log` and `deps.log`. */
+/** `log`, `deps.log` and `requestLog`. */
 const isLog = (node: Named | Member): boolean =>
   node.type === "Identifier"
-    ? node.name === "log"
+    ? /^log$|Log$/.test((node as Named).name ?? "")
     : node.type === "MemberExpression" && isLog((node as Member).property);
 
 const isLogCall = (node: SyntaxNode): boolean => {
   const callee = node.callee as Member | undefined;
   if (node.type !== "CallExpression" || callee?.type !== "MemberExpression") return false;
-  return levels.includes(callee.property.name ?? "") && isLog(callee.object);
+  return methods.includes(callee.property.name ?? "") && isLog(callee.object);
 };
 
 const keysOf = (node: SyntaxNode | undefined): string[] => {

@@ -8,9 +8,9 @@ import { root } from "./generated-file.ts";
 import { createImageBuilder, ownPlatform } from "./image/image-builder.ts";
 import { chromiumIn } from "./release/artefacts.ts";
 import { startLocalRegistry } from "./release/local-registry.ts";
-import { noteFix, planRelease, writeVersion } from "./release/prepare.ts";
-import type { Publication } from "./release/publication.ts";
-import { cloneAsVersion, rehearsalKey } from "./release/rehearsal.ts";
+import { noteSecurityFix, planRelease, writeVersion } from "./release/prepare.ts";
+import { type Publication, publicationOf } from "./release/publication.ts";
+import { rehearsalKey, rehearsalOf } from "./release/rehearsal.ts";
 import { carryOut } from "./release/release.ts";
 import { createSigner } from "./release/signer.ts";
 import { createTools, type Tools } from "./release/tools.ts";
@@ -83,7 +83,8 @@ const noteNewerChromium = async (registry: string, { base, network }: Options, t
     say(`the newest Chromium is that of ${manifest.version}: ${chromium}`);
     return false;
   }
-  await noteFix(root, `Chromium ${chromium}, after ${released}.`);
+  // Debian changes the Chromium of a released Debian for security alone.
+  await noteSecurityFix(root, `Chromium ${chromium}, after ${released}.`);
   return true;
 };
 
@@ -108,7 +109,7 @@ const common = async (chosen: Options, scratch: string, signal: AbortSignal) => 
   const tools = createTools(root, signal);
   const source = await tools.git("remote", "get-url", "origin").catch(() => "https://browserpool.dev");
   return {
-    ...{ out, scratch, tools, source, say, env: process.env },
+    ...{ out, scratch, tools, source, say },
     ...{
       platforms: chosen.platforms.split(","),
       base: chosen.base,
@@ -120,19 +121,13 @@ const common = async (chosen: Options, scratch: string, signal: AbortSignal) => 
 };
 
 const rehearse = async (chosen: Options, scratch: string, signal: AbortSignal): Promise<void> => {
-  const { source, ...shared } = await common(chosen, scratch, signal);
+  const shared = await common(chosen, scratch, signal);
   await requireClean(shared.tools.git);
   const plan = await planRelease(shared.tools.git, chosen.version);
   say(`release ${plan.version}${plan.last ? ` after ${plan.last}` : ", the first one"}`);
-  const tree = join(scratch, "tree");
-  const commit = await cloneAsVersion(root, { tree, plan, signal });
   await using registry = await startLocalRegistry(join(scratch, "registry"), { signal });
-  await carryOut({
-    ...shared,
-    ...(await rehearsalKey(shared.tools, scratch)),
-    ...{ tree, version: plan.version, registry: registry.name, candidate: `rc-${commit.slice(0, 12)}` },
-    build: { version: plan.version, commit, source, startedOn: new Date() },
-  });
+  const signing = await rehearsalKey(shared.tools, scratch);
+  await carryOut(await rehearsalOf(root, { ...shared, ...signing, plan, registry: registry.name, signal }));
 };
 
 const publish = async (registry: string, chosen: Options, scratch: string, signal: AbortSignal): Promise<void> => {
@@ -145,13 +140,13 @@ const publish = async (registry: string, chosen: Options, scratch: string, signa
   const version = tag.slice(1);
   const commit = await git("rev-parse", "HEAD");
   const { key } = chosen;
-  await carryOut({
+  const publication = {
     ...shared,
     signer: createSigner(shared.tools, { scratch, ...(key !== undefined && { key }) }),
     trust: key === undefined ? workflowTrust(process.env) : { publicKey: key.replace(/\.key$/, ".pub") },
-    ...{ tree: root, version, registry, candidate: `rc-${commit.slice(0, 12)}` },
-    build: { version, commit, source, startedOn: new Date() },
-  });
+    ...{ tree: root, version, registry },
+  };
+  await carryOut(publicationOf(publication, { commit, source }));
 };
 
 const run = async (chosen: Options, signal: AbortSignal): Promise<void> => {

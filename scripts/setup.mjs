@@ -53,7 +53,8 @@ Installs only what is missing:
   --openapi         also Schemathesis, from PyPI; and Python by apt-get, where it is missing.
                     The set-up says so when it can't install it
   --cluster         npm packages, and what the cluster tests use beside Docker: kubectl, helm, kind, versitygw
-  --release         npm packages, and what a release is made with beside Docker: helm, crane, cosign, and registry for rehearsals
+  --release         npm packages, and what a release is made with beside Docker: helm, crane, cosign, registry for rehearsals, and
+                    krew with its validator
   --help            this text
 
 Environment:

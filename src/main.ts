@@ -1,7 +1,6 @@
 /** `browserpool <command>`: argv → command. Only this file ends the process. The agent handles signals itself. */
 import { fileURLToPath } from "node:url";
-
-const complain = (text: string): void => void process.stderr.write(`browserpool: ${text}\n`);
+import { complain } from "./cli/complain.ts";
 
 /** Runs beside each Chromium, so it loads no more than it needs: not the other commands either. */
 const agent = async (): Promise<number> => (await import("./cmd/agent-process.ts")).runAgentProcess();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { closeChangelog, notesOf, withFix } from "./changelog.ts";
+import { closeChangelog, notesOf, withSecurityFix } from "./changelog.ts";
 
 const head = "# Changelog\n\n## [Unreleased]\n";
 const older = "\n## [0.1.0] - 2026-01-01\n\n### Added\n\n- The beginning.\n";
@@ -24,10 +24,10 @@ test("a change that breaks something has to say what users do", () => {
 test("a version that was never released has no notes", () =>
   expect(() => notesOf(head, "9.9.9")).toThrow("no section ## [9.9.9]"));
 
-test("a line is added to what is mended, with or without others", () => {
-  expect(withFix(`${head}${older}`, "Newer.")).toBe(`${head}\n### Fixed\n\n- Newer.\n${older}`);
-  const more = `${head}\n### Added\n\n- More.\n\n### Fixed\n\n- One.\n${older}`;
-  expect(notesOf(closeChangelog(withFix(more, "Newer."), release), "0.2.0")).toBe(
-    "### Added\n\n- More.\n\n### Fixed\n\n- Newer.\n- One.",
+test("a line is added to what is mended in security, with or without others", () => {
+  expect(withSecurityFix(`${head}${older}`, "Newer.")).toBe(`${head}\n### Security\n\n- Newer.\n${older}`);
+  const more = `${head}\n### Added\n\n- More.\n\n### Security\n\n- One.\n${older}`;
+  expect(notesOf(closeChangelog(withSecurityFix(more, "Newer."), release), "0.2.0")).toBe(
+    "### Added\n\n- More.\n\n### Security\n\n- Newer.\n- One.",
   );
 });

@@ -36,9 +36,9 @@ export const closeChangelog = (
   return changelog.replace(unreleased, () => `${unreleased}\n\n## [${version}] - ${date}`);
 };
 
-/** The changelog with one line more of what was mended and is not released yet. */
-export const withFix = (changelog: string, line: string): string => {
-  const heading = "### Fixed\n\n";
+/** The changelog with one line more of what was mended in security and is not released yet. */
+export const withSecurityFix = (changelog: string, line: string): string => {
+  const heading = "### Security\n\n";
   const begin = changelog.indexOf(unreleased) + unreleased.length;
   const next = changelog.indexOf("\n## [", begin);
   const fixes = changelog.slice(0, next < 0 ? undefined : next).indexOf(heading, begin);

@@ -1,40 +1,14 @@
-/**
- * The npm package with the commands for a service that runs elsewhere. They are bundled: Node takes no types away from
- * what is below `node_modules`.
- */
+/** The npm package with the commands for a service that runs elsewhere. */
 import { cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { bundleClient } from "./client-bundle.ts";
 import type { Publication } from "./publication.ts";
-
-/** What a specifier of an import names: a package, without the path in it. Undefined for files and Node's own modules. */
-const packageIn = (specifier: string): string | undefined =>
-  /^(?!node:|[./])(@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[1];
-
-/** Writes the bundle of the tree's command line to `folder`. Resolves with the packages that it imports. */
-const bundle = async (tree: string, folder: string): Promise<Set<string>> => {
-  const build = await rolldown({
-    input: { browserpool: join(tree, "src/cli/client-main.ts") },
-    external: (specifier) => packageIn(specifier) !== undefined,
-    platform: "node",
-    transform: { target: "esnext" },
-  });
-  const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" };
-  const { output } = await build.write({ dir: folder, format: "esm", banner, ...names });
-  await build.close();
-  const chunks = output.filter((file) => file.type === "chunk");
-  const own = new Set(chunks.map(({ fileName }) => fileName));
-  const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports]);
-  return new Set(imports.filter((name) => !own.has(name)).flatMap((name) => packageIn(name) ?? []));
-};
-
-const banner = ({ isEntry }: { isEntry: boolean }): string => (isEntry ? "#!/usr/bin/env node" : "");
 
 /** Makes the package in `out`. Resolves with its file. */
 export const packageForNpm = async ({ tree, version, scratch, out, tools }: Publication): Promise<string> => {
   const folder = join(scratch, "npm");
   await mkdir(folder, { recursive: true });
-  const imported = await bundle(tree, join(folder, "dist"));
+  const { imported } = await bundleClient(tree, join(folder, "dist"), { packages: "imported" });
   const { name, description, license, engines, dependencies } = JSON.parse(
     await readFile(join(tree, "package.json"), "utf8"),
   );

@@ -1,7 +1,7 @@
 /** The files that say a version, changed for a release. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { closeChangelog, withFix } from "./changelog.ts";
+import { closeChangelog, withSecurityFix } from "./changelog.ts";
 import { withRelease } from "./support-page.ts";
 import type { Tool, Tools } from "./tools.ts";
 import { type Bump, bumpOf, nextVersion, readVersion, type Version } from "./version.ts";
@@ -28,9 +28,9 @@ export const planRelease = async (git: Tool, given: string | undefined): Promise
 const edit = async (file: string, change: (text: string) => string): Promise<void> =>
   writeFile(file, change(await readFile(file, "utf8")));
 
-/** Notes in a tree's changelog what the next release mends. */
-export const noteFix = (tree: string, line: string): Promise<void> =>
-  edit(join(tree, "CHANGELOG.md"), (text) => withFix(text, line));
+/** Notes in a tree's changelog what the next release mends in security. */
+export const noteSecurityFix = (tree: string, line: string): Promise<void> =>
+  edit(join(tree, "CHANGELOG.md"), (text) => withSecurityFix(text, line));
 
 /** Writes the version into a tree, and makes what is generated from it anew. `tools`: of the tree. */
 export const writeVersion = async (

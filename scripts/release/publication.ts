@@ -32,6 +32,19 @@ export type Publication = {
   say(line: string): void;
 };
 
+/** A release, as far as it does not follow from the commit. */
+export type Chosen = Omit<Publication, "candidate" | "env" | "build">;
+
+/** Puts a release of a commit together. `source`: URL of the repository. */
+export const publicationOf = (
+  chosen: Chosen,
+  { commit, source }: Pick<Publication["build"], "commit" | "source">,
+): Publication => ({
+  ...chosen,
+  ...{ candidate: `rc-${commit.slice(0, 12)}`, env: process.env },
+  build: { version: chosen.version, commit, source, startedOn: new Date() },
+});
+
 /** What Helm needs to be told of a registry of this machine, which has no TLS. */
 export const helmOptions = ({ registry }: Pick<Publication, "registry">): string[] =>
   registry.startsWith("localhost:") ? ["--plain-http"] : [];

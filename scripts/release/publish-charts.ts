@@ -3,6 +3,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
 import type { ReleasedChart, ReleasedImage } from "./artefacts.ts";
+import { annotateChart, publishHubFile } from "./artifact-hub.ts";
 import { provenanceOf } from "./provenance.ts";
 import { helmOptions, type Publication } from "./publication.ts";
 import { provenanceType } from "./signer.ts";
@@ -28,12 +29,15 @@ const nameImages = async (chart: string, images: readonly ReleasedImage[]): Prom
 const packageChart = async (
   name: (typeof charts)[number],
   images: readonly ReleasedImage[],
-  { tree, version, scratch, out, tools }: Publication,
+  publication: Publication,
 ): Promise<string> => {
+  const { tree, version, scratch, out, tools } = publication;
   const chart = join(scratch, "charts", name);
   // Links to crds/ become the files that a package has to have.
   await cp(join(tree, "charts", name), chart, { recursive: true, dereference: true });
-  if (name === "browserpool") await nameImages(chart, images);
+  const named = name === "browserpool" ? images : [];
+  if (named.length > 0) await nameImages(chart, named);
+  await annotateChart(chart, named, publication);
   await tools.helm("package", chart, "--version", version, "--app-version", version, "--destination", out);
   return join(out, `${name}-${version}.tgz`);
 };
@@ -54,6 +58,7 @@ export const publishCharts = async (
     await signer.sign(`${repository}@${digest}`);
     const provenance = provenanceOf({ ...build, bases: [] }, { chart: name }, env);
     await signer.attest(`${repository}@${digest}`, provenanceType, provenance);
+    await publishHubFile(join(publication.tree, "charts", name), repository, publication);
     say(`oci://${repository}:${version}  ${digest}  ${basename(file)}`);
     published.push({ name, repository, digest });
     packages.push(file);

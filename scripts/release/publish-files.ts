@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { packageForKrew } from "./krew-plugin.ts";
 import { packageForNpm } from "./npm-package.ts";
 import type { Publication } from "./publication.ts";
 
@@ -40,6 +41,7 @@ export const publishFiles = async (
     await writeDefinitions(publication),
     await writeManifests(chartPackages[0] ?? "", publication),
     await packageForNpm(publication),
+    ...(await packageForKrew(publication)),
   ];
   const sums: Record<string, string> = {};
   for (const file of files)

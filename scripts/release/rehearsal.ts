@@ -4,12 +4,12 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "../run-program.ts";
 import { type Plan, writeVersion } from "./prepare.ts";
-import type { Publication } from "./publication.ts";
+import { type Chosen, type Publication, publicationOf } from "./publication.ts";
 import { createSigner } from "./signer.ts";
 import { createTools, type Tools } from "./tools.ts";
 
 /** A clone of a tree's last commit, with one commit more that makes it a version. Resolves with its commit. */
-export const cloneAsVersion = async (
+const cloneAsVersion = async (
   root: string,
   { tree, plan, signal }: { tree: string; plan: Plan; signal: AbortSignal },
 ): Promise<string> => {
@@ -21,6 +21,21 @@ export const cloneAsVersion = async (
   const author = ["-c", "user.name=release", "-c", "user.email=release@localhost"];
   await git(...author, "commit", "--quiet", "--all", "--message", `chore(release): ${plan.version}`);
   return git("rev-parse", "HEAD");
+};
+
+/** Clones the last commit of a tree into `scratch`, and puts its release as `plan` says together. */
+export const rehearsalOf = async (
+  root: string,
+  {
+    plan,
+    source,
+    signal,
+    ...chosen
+  }: Omit<Chosen, "tree" | "version"> & { plan: Plan; source: string; signal: AbortSignal },
+): Promise<Publication> => {
+  const tree = join(chosen.scratch, "tree");
+  const commit = await cloneAsVersion(root, { tree, plan, signal });
+  return publicationOf({ ...chosen, tree, version: plan.version }, { commit, source });
 };
 
 /** Makes a key pair in `folder`, for this process alone. */

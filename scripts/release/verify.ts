@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { pinnedName, type Release } from "./artefacts.ts";
+import { hubLayer, hubTag } from "./artifact-hub.ts";
+import { krewFiles } from "./krew-plugin.ts";
 import { helmOptions, type Publication } from "./publication.ts";
 import { checksumsFile } from "./publish-files.ts";
 import { provenanceType, sbomType, trustArgs } from "./signer.ts";
@@ -45,7 +47,9 @@ const verifyCharts = async (release: Release, publication: Publication): Promise
   const { tools, trust, say, version, registry } = publication;
   for (const chart of release.charts) {
     await tools.cosign("verify", ...trustArgs(trust), pinnedName(chart));
-    say(`verified chart ${chart.name}: signature`);
+    const { layers } = JSON.parse(await tools.crane("manifest", `${chart.repository}:${hubTag}`));
+    expectEqual(`${chart.repository}:${hubTag}`, layers[0].mediaType, hubLayer);
+    say(`verified chart ${chart.name}: signature, file for Artifact Hub`);
   }
   const chart = ["show", "values", `oci://${registry}/charts/browserpool`, "--version", version];
   const values = parse(await tools.helm(...chart, ...helmOptions(publication))) as {
@@ -75,9 +79,21 @@ const verifyFiles = async (release: Release, { tools, trust, out, say }: Publica
   say(`verified ${checksumsFile}: signature, ${Object.keys(release.files).length} files`);
 };
 
+/** krew installs the plug-in as users would, but from the archive that is not published yet, and kubectl's way to it runs it. */
+export const verifyPlugin = async ({ tools, out, scratch, version, say }: Publication): Promise<void> => {
+  const { manifest, archive } = krewFiles(version);
+  await tools["validate-krew-manifest"]("-skip-install", "-manifest", join(out, manifest));
+  const root = join(scratch, "krew");
+  await tools.krewAt(root)("install", `--manifest=${join(out, manifest)}`, `--archive=${join(out, archive)}`);
+  const told = await tools.krewAt(root, join(root, "bin/kubectl-browserpool"))("--version");
+  expectEqual("kubectl browserpool --version", told, version);
+  say(`verified ${manifest}: krew installs it, and it runs`);
+};
+
 /** Rejects with what is wrong. */
 export const verify = async (release: Release, publication: Publication): Promise<void> => {
   await verifyImages(release, publication);
   await verifyCharts(release, publication);
   await verifyFiles(release, publication);
+  await verifyPlugin(publication);
 };

@@ -124,6 +124,8 @@ const builds = {
   crane: { folder: "crane", package: "github.com/google/go-containerregistry/cmd/crane", seconds: 25 },
   cosign: { folder: "cosign", package: "github.com/sigstore/cosign/v3/cmd/cosign", seconds: 240 },
   registry: { folder: "registry", package: "github.com/distribution/distribution/v3/cmd/registry", seconds: 80 },
+  krew: { folder: "krew", package: "sigs.k8s.io/krew/cmd/krew", seconds: 20 },
+  "validate-krew-manifest": { folder: "krew", package: "sigs.k8s.io/krew/cmd/validate-krew-manifest", seconds: 5 },
 };
 
 /**

@@ -1,10 +1,8 @@
 import { environment } from "../platform/base/environment.ts";
 import type { Terminal } from "./client-program.ts";
+import { complain } from "./complain.ts";
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
-
-/** Says what went wrong. */
-const complain = (text: string): void => void process.stderr.write(`browserpool: ${text}\n`);
 
 /** Aborted by the first SIGINT or SIGTERM; the second one ends the process at once. */
 const stopSignal = (): AbortSignal => {

@@ -44,8 +44,14 @@ export const checkProgramVersions = Object.freeze({
 /** Programs of the cluster tests only. */
 export const clusterProgramVersions = Object.freeze({ kind: "v0.33.0" });
 
-/** Programs that make a release: they copy, sign and serve images. */
-export const releaseProgramVersions = Object.freeze({ crane: "v0.22.1", cosign: "v3.1.3", registry: "v3.1.2" });
+/** Programs that make a release: they copy, sign and serve images, and install what is made. */
+export const releaseProgramVersions = Object.freeze({
+  crane: "v0.22.1",
+  cosign: "v3.1.3",
+  registry: "v3.1.2",
+  krew: "v0.5.0",
+  "validate-krew-manifest": "v0.5.0",
+});
 
 const cachedVersions = {
   ...pinnedVersions,
@@ -90,7 +96,14 @@ export const checkPrograms = /** @type {readonly CheckProgram[]} */ (Object.free
 export const clusterPrograms = /** @type {const} */ (["kubectl", "helm", "kind"]);
 
 /** What a release is made with, beside Docker. */
-export const releasePrograms = /** @type {const} */ (["helm", "crane", "cosign", "registry"]);
+export const releasePrograms = /** @type {const} */ ([
+  "helm",
+  "crane",
+  "cosign",
+  "registry",
+  "krew",
+  "validate-krew-manifest",
+]);
 
 /** What local mode runs as the control plane. */
 export const serverPrograms = /** @type {const} */ (["etcd", "kube-apiserver"]);
@@ -260,5 +273,7 @@ export const locatePrograms = (env = process.env) => ({
   crane: locateCachedProgram("crane", env),
   cosign: locateCachedProgram("cosign", env),
   registry: locateCachedProgram("registry", env),
+  krew: locateCachedProgram("krew", env),
+  "validate-krew-manifest": locateCachedProgram("validate-krew-manifest", env),
   promtool: locateCachedProgram("promtool", env),
 });

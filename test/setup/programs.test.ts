@@ -11,6 +11,7 @@ import {
   gitOpsProgramVersions,
   pinnedVersions,
   receiverProgramVersions,
+  releaseProgramVersions,
   storePrograms,
   storeProgramVersions,
   testProgramVersions,
@@ -179,6 +180,10 @@ describe("the pinned modules", () => {
     kubeconform: "github.com/yannh/kubeconform",
     promtool: "github.com/prometheus/prometheus",
     kind: "sigs.k8s.io/kind",
+    crane: "github.com/google/go-containerregistry",
+    cosign: "github.com/sigstore/cosign/v3",
+    registry: "github.com/distribution/distribution/v3",
+    krew: "sigs.k8s.io/krew",
   };
   const versions = {
     ...testProgramVersions,
@@ -186,6 +191,7 @@ describe("the pinned modules", () => {
     ...receiverProgramVersions,
     ...checkProgramVersions,
     ...clusterProgramVersions,
+    ...releaseProgramVersions,
   };
 
   test.each(Object.keys(modules) as (keyof typeof modules)[])(

@@ -91,7 +91,8 @@ const observe =
     response.set({ "X-Request-Id": requestId, ...usualHeaders });
     if (span) response.set("traceparent", traceparentOf(span.context));
     const { traceId, spanId } = span?.context ?? {};
-    setLog(response, log.child({ request_id: requestId, ...(span && { trace_id: traceId, span_id: spanId }) }));
+    const requestLog = log.child({ request_id: requestId, ...(span && { trace_id: traceId, span_id: spanId }) });
+    setLog(response, requestLog);
     response.on("close", () => {
       const seconds = (performance.now() - startMs) / 1000;
       const route = routeOf(response) ?? "none";
@@ -99,10 +100,7 @@ const observe =
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.observe({ method, route, status: String(status) }, seconds);
       const ms = Math.round(seconds * 1e5) / 100;
-      log.info(
-        { request_id: requestId, method, route, status, ms, ...(span && { trace_id: traceId, span_id: spanId }) },
-        "request",
-      );
+      requestLog.info({ method, route, status, ms }, "request");
       span?.end({
         name: `${method} ${route}`,
         attributes: { "http.request.method": method, "http.route": route, "http.response.status_code": status },

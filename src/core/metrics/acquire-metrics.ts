@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from "prom-client";
-import { createOwnedSeries, other } from "./owned-series.ts";
-import type { Owners } from "./session-metrics.ts";
+import { other } from "./owned-series.ts";
+import { createSessionSeries, type Owners, type SessionOwner } from "./session-series.ts";
 
 const results = ["granted", "timeout", "short", "not_started", "refused", "cancelled", "error"] as const;
 
@@ -18,18 +18,17 @@ export type PoolAcquireResult = (typeof results)[number];
  */
 export const createAcquireMetrics = (registry: Registry, { most, owners }: { most: number; owners: Owners }) => {
   const registers = [registry];
-  const pools = createOwnedSeries({ most, owners: owners.pools, others: { project: other, pool: other } });
-  const projects = createOwnedSeries({ most, owners: owners.projects, others: { project: other } });
+  const series = createSessionSeries({ most, owners });
   const acquires: Counter<"project" | "pool" | "result"> = new Counter({
     name: "browserpool_pool_acquires_total",
     help: 'Acquires of each pool by result; requests for on-demand browsers have the pool "".',
     labelNames: ["project", "pool", "result"] as const,
     registers,
     collect() {
-      for (const series of [pools, projects]) series.sweep();
+      series.sweep();
       // A counter that begins with its first event hides that event from rates.
-      for (const key of pools.named())
-        for (const result of results) add(of({ poolUid: key, project: other }), result, 0);
+      for (const poolUid of series.pools.named())
+        for (const result of results) add(series.of({ poolUid, project: other }), result, 0);
     },
   });
   const waits: Histogram<"project" | "pool"> = new Histogram({
@@ -39,27 +38,19 @@ export const createAcquireMetrics = (registry: Registry, { most, owners }: { mos
     buckets: [0.01, 0.1, 0.5, 1, 5, 30, 300],
     registers,
   });
-  const of = ({ poolUid, project }: { poolUid: string | undefined; project: string }) =>
-    poolUid === undefined
-      ? { series: projects, key: project, labels: { ...projects.labelsOf(project), pool: "" } }
-      : { series: pools, key: poolUid, labels: pools.labelsOf(poolUid) };
-  const add = ({ series, key, labels }: ReturnType<typeof of>, result: PoolAcquireResult, count: number) => {
+  const add = ({ labels, note }: ReturnType<typeof series.of>, result: PoolAcquireResult, count: number) => {
     const counted = { ...labels, result };
     acquires.inc(counted, count);
-    series.note(key, acquires, counted);
+    note(acquires, counted);
   };
   return {
-    /** `poolUid`: undefined for an on-demand browser. `project`: the id. */
-    acquired(
-      asked: { poolUid: string | undefined; project: string },
-      { result, seconds }: { result: PoolAcquireResult; seconds: number },
-    ): void {
-      const asker = of(asked);
+    /** What came of asking for a browser. */
+    acquired(asked: SessionOwner, { result, seconds }: { result: PoolAcquireResult; seconds: number }): void {
+      const asker = series.of(asked);
       add(asker, result, 1);
       if (result !== "granted") return;
-      const { series, key, labels } = asker;
-      waits.observe(labels, seconds);
-      series.note(key, waits, labels);
+      waits.observe(asker.labels, seconds);
+      asker.note(waits, asker.labels);
     },
   };
 };

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { createAcquireMetrics } from "./acquire-metrics.ts";
 import { browsersByState, type PoolCounts } from "./pool-metrics.ts";
-import type { Owners } from "./session-metrics.ts";
+import type { Owners } from "./session-series.ts";
 
 export type AcquireResult = "granted" | "timeout" | "refused" | "cancelled" | "error";
 

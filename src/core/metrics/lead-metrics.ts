@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { createOwnedSeries, type Owner, other } from "./owned-series.ts";
-import type { Owners } from "./session-metrics.ts";
+import type { Owners } from "./session-series.ts";
 
 /** The steps of a browser's start: until it has a node, until its container runs, until its agent is ready. */
 export type StartStage = "scheduled" | "running" | "ready";

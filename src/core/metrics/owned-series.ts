@@ -15,7 +15,7 @@ export const byAge = (a: Omit<Owner<unknown>, "labels">, b: Omit<Owner<unknown>,
   a.createdAt === b.createdAt ? (a.key < b.key ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
 
 /** A counter or a histogram of prom-client. */
-type Metric = { remove(labels: Record<string, string>): void };
+export type Metric = { remove(labels: Record<string, string>): void };
 
 type OwnedSeriesOptions<Labels> = {
   /** How many have labels of their own: the oldest. */

@@ -1,11 +1,8 @@
 import { Counter, type Registry } from "prom-client";
-import { createOwnedSeries, type Owner, other } from "./owned-series.ts";
+import { createSessionSeries, type Owners, type SessionOwner } from "./session-series.ts";
 
-/** A session whose lease has ended. `poolUid`: undefined of an on-demand session. `project`: the id. */
-export type EndedSession = { project: string; poolUid: string | undefined; reason: string; seconds: number };
-
-/** The pools and the projects that there are. */
-export type Owners = { pools(): Owner<{ project: string; pool: string }>[]; projects(): Owner<{ project: string }>[] };
+/** A session whose lease has ended. */
+export type EndedSession = SessionOwner & { reason: string; seconds: number };
 
 export type SessionMetrics = ReturnType<typeof createSessionMetrics>;
 
@@ -16,24 +13,17 @@ export type SessionMetrics = ReturnType<typeof createSessionMetrics>;
  */
 export const createSessionMetrics = (registry: Registry, { most, nowMs }: { most: number; nowMs?: () => number }) => {
   const registers = [registry];
-  const clock = nowMs ? { nowMs } : {};
   let owners: Owners = { pools: () => [], projects: () => [] };
-  const pools = createOwnedSeries({
-    most,
-    owners: () => owners.pools(),
-    others: { project: other, pool: other },
-    ...clock,
+  const series = createSessionSeries({
+    ...{ most, owners: { pools: () => owners.pools(), projects: () => owners.projects() } },
+    ...(nowMs && { nowMs }),
   });
-  const projects = createOwnedSeries({ most, owners: () => owners.projects(), others: { project: other }, ...clock });
   const ended: Counter<"project" | "pool" | "reason"> = new Counter({
     name: "browserpool_sessions_ended_total",
     help: 'Sessions that have ended by project, pool and reason; on-demand ones have the pool "".',
     labelNames: ["project", "pool", "reason"] as const,
     registers,
-    collect() {
-      pools.sweep();
-      projects.sweep();
-    },
+    collect: series.sweep,
   });
   const seconds: Counter<"project"> = new Counter({
     name: "browserpool_session_seconds_total",
@@ -46,19 +36,14 @@ export const createSessionMetrics = (registry: Registry, { most, nowMs }: { most
     follow(present: Owners): void {
       owners = present;
     },
-    ended({ project, poolUid, reason, seconds: lasted }: EndedSession): void {
-      const ofProject = projects.labelsOf(project);
-      if (poolUid === undefined) {
-        const labels = { ...ofProject, pool: "", reason };
-        ended.inc(labels);
-        projects.note(project, ended, labels);
-      } else {
-        const labels = { ...pools.labelsOf(poolUid), reason };
-        ended.inc(labels);
-        pools.note(poolUid, ended, labels);
-      }
+    ended({ reason, seconds: lasted, ...owner }: EndedSession): void {
+      const { labels, note } = series.of(owner);
+      const counted = { ...labels, reason };
+      ended.inc(counted);
+      note(ended, counted);
+      const ofProject = series.projects.labelsOf(owner.project);
       seconds.inc(ofProject, Math.max(0, lasted));
-      projects.note(project, seconds, ofProject);
+      series.projects.note(owner.project, seconds, ofProject);
     },
   };
 };

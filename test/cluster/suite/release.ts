@@ -4,7 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import { planRelease } from "../../../scripts/release/prepare.ts";
-import { cloneAsVersion, rehearsalKey } from "../../../scripts/release/rehearsal.ts";
+import { rehearsalKey, rehearsalOf } from "../../../scripts/release/rehearsal.ts";
 import { carryOut } from "../../../scripts/release/release.ts";
 import { createTools } from "../../../scripts/release/tools.ts";
 import { nextVersion } from "../../../scripts/release/version.ts";
@@ -30,19 +30,16 @@ const makeTwo = async (lane: Lane, registry: string): Promise<{ versions: [strin
   const key = await rehearsalKey(tools, folder);
   const said: string[] = [];
   for (const plan of [first, second]) {
-    const { version } = plan;
-    const scratch = join(folder, `release-${version}`);
-    const tree = join(scratch, "tree");
-    const commit = await cloneAsVersion(root, { tree, plan, signal });
-    await carryOut({
+    const scratch = join(folder, `release-${plan.version}`);
+    const rehearsal = await rehearsalOf(root, {
       ...key,
-      ...{ tree, version, registry, scratch, tools, env: process.env },
-      ...{ candidate: `rc-${commit.slice(0, 12)}`, platforms },
+      ...{ plan, signal, registry, scratch, tools, platforms },
       ...{ base, chromium: undefined, network: "host", out: join(scratch, "out") },
       hasLocal: () => false,
-      build: { version, commit, source: "https://browserpool.dev", startedOn: new Date() },
+      source: "https://browserpool.dev",
       say: (line) => said.push(line),
     });
+    await carryOut(rehearsal);
   }
   return { versions: [first.version, second.version], said };
 };
