@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Lane, type Phase, projectNamespace, systemNamespace, trialsNamespace } from "../lane.ts";
+import { until } from "./until.ts";
 
 /** What each account may do; written by `UPDATE=1 npm run test:cluster -- --only rights`, and read by people. */
 const tableFile = resolve(import.meta.dirname, "../rights.txt");
@@ -40,10 +41,17 @@ const sectionOf = async (lane: Lane, account: string, namespace: string): Promis
 };
 
 /** The operator gives these in every project, a moment after it has begun. */
-const whenBound = async ({ kubectl }: Lane): Promise<void> => {
-  const bindings = ["rolebinding/browserpool-api", "rolebinding/browserpool-operator"];
+const whenBound = async ({ kubectl, signal }: Lane): Promise<void> => {
+  const bindings = ["rolebindings", "browserpool-api", "browserpool-operator"];
   for (const namespace of [projectNamespace, trialsNamespace])
-    await kubectl("wait", ...bindings, "--namespace", namespace, "--for=create", "--timeout=60s");
+    await until(
+      `the bindings of ${namespace} are there`,
+      async () =>
+        (await kubectl("get", ...bindings, "--namespace", namespace, "--ignore-not-found", "--output", "name"))
+          .trim()
+          .split("\n").length === 2,
+      { signal },
+    );
 };
 
 const tableOf = async (lane: Lane): Promise<string> => {
