@@ -20,15 +20,23 @@ type Right = { resource: string; names: string; verbs: string };
 /** A row of `kubectl auth can-i --list`; columns hold no blanks but within brackets. */
 const row = /^(\S*)\s+\[(.*?)\]\s+\[(.*?)\]\s+\[(.*?)\]$/;
 
+/**
+ * What Kubernetes itself gives to every account: to ask about itself and, of newer versions, to read the certificates
+ * that a cluster trusts.
+ */
+const isEverybodys = ({ resource, verbs }: Right): boolean =>
+  resource.startsWith("selfsubject") ||
+  (resource === "clustertrustbundles.certificates.k8s.io" && !/create|update|patch|delete/.test(verbs));
+
 const rightsIn = (text: string): Right[] =>
   text
     .split("\n")
     .map((line) => row.exec(line))
     .flatMap((match) => {
       const [, resource = "", , names = "", verbs = ""] = match ?? [];
-      // Every authenticated account may ask about itself and read what the API server says of itself.
-      return resource === "" || resource.startsWith("selfsubject") ? [] : { resource, names, verbs };
-    });
+      return resource === "" ? [] : { resource, names, verbs };
+    })
+    .filter((right) => !isEverybodys(right));
 
 const lineOf = ({ resource, names, verbs }: Right): string =>
   `  ${[resource, ...(names ? [`(${names})`] : [])].join(" ")}: ${verbs.split(" ").toSorted().join(" ")}`;
