@@ -38,19 +38,21 @@ describe.skipIf(withoutCollector())("with a receiver of spans", () => {
     await collector?.[Symbol.asyncDispose]();
   });
 
-  const acquire = (traceparent?: string): Promise<Response> =>
+  const acquire = (traceparent?: string, tracestate?: string): Promise<Response> =>
     fetch(`${api.url}/browser_pools/${pool.id}/acquire`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${cluster.apiKey}`,
         "content-type": "application/json",
         ...(traceparent && { traceparent }),
+        ...(tracestate && { tracestate }),
       },
       body: "{}",
     });
 
   test("an acquire, its bind and the socket are spans of the caller's trace, without secrets", async () => {
-    const response = await acquire(header(1));
+    const response = await acquire(header(1), "vendor=first,other@system=second");
+    expect(response.headers.get("tracestate")).toBe("vendor=first,other@system=second");
     const session = (await response.json()) as Session;
     const answered = parseTraceparent(response.headers.get("traceparent") ?? undefined);
     expect(answered).toMatchObject({ traceId: given.traceId, sampled: true });
@@ -72,6 +74,9 @@ describe.skipIf(withoutCollector())("with a receiver of spans", () => {
     expect(bind).toMatchObject({ "Parent ID": lease?.ID, Kind: "Client", "session.id": session.session_id });
     expect(gateway).toMatchObject({ "Parent ID": server?.ID, Kind: "Server" });
 
+    for (const span of [server, lease, bind, gateway])
+      expect(span?.TraceState).toBe("vendor=first,other@system=second");
+
     const token = new URL(session.cdp_ws_url).searchParams.get("jwt") ?? "no token";
     for (const secret of [cluster.apiKey, token, "receiver-secret", "jwt="])
       expect(collector.printed()).not.toContain(secret);
@@ -83,7 +88,8 @@ describe.skipIf(withoutCollector())("with a receiver of spans", () => {
 
   test("what its caller does not record, and what the share leaves out, is no span; the trace goes on", async () => {
     const before = collector.spans().length;
-    const unrecorded = await acquire(header(0));
+    const unrecorded = await acquire(header(0), "vendor=first");
+    expect(unrecorded.headers.get("tracestate")).toBeNull();
     expect(unrecorded.headers.get("traceparent")).toMatch(new RegExp(`^00-${given.traceId}-[0-9a-f]{16}-00$`));
     const own = await acquire();
     expect(own.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);

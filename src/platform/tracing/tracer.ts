@@ -55,7 +55,12 @@ export const createTracer = ({ ratio, onEnd }: TracerOptions): Tracer => {
   return {
     begin({ name, kind, parent, link, attributes = {} }) {
       const sampled = parent?.sampled ?? Math.random() < ratio;
-      const context = { traceId: parent?.traceId ?? newId(16), spanId: newId(8), sampled };
+      const context = {
+        traceId: parent?.traceId ?? newId(16),
+        spanId: newId(8),
+        sampled,
+        ...(parent?.state !== undefined && { state: parent.state }),
+      };
       const [startMs, beganMs] = [Date.now(), performance.now()];
       return {
         context,
