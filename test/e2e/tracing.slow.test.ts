@@ -128,6 +128,35 @@ describe.skipIf(withoutCollector())("with a receiver of spans", () => {
     await cluster.node.turn({}, {});
   });
 
+  test("the start of an on-demand browser is a trace of the operator, by stage, linked to its request", async () => {
+    const traceId = "22f92f3577b34da6a3ce929d0e0e4736";
+    const response = await post("/browsers", `00-${traceId}-${given.spanId}-01`);
+    expect(response.status).toBe(200);
+    const session = (await response.json()) as Session;
+    const asked = parseTraceparent(response.headers.get("traceparent") ?? undefined);
+
+    const all = () => collector.spans().filter((span) => span["Link Trace ID"] === traceId);
+    await eventually("the start is received", async () => all().length > 0);
+    const [start] = all();
+    expect(start).toMatchObject({
+      ...{ Name: "start", "Parent ID": "", "Link ID": asked?.spanId, Kind: "Internal" },
+      ...{ "session.id": session.session_id, "k8s.namespace.name": expect.any(String) },
+    });
+    expect(start?.["Trace ID"]).not.toBe(traceId);
+    const stages = collector.spans().filter((span) => span["Parent ID"] === start?.ID);
+    expect(stages.map(({ Name }) => Name)).toEqual([
+      "start.scheduled",
+      "start.running",
+      "start.ready",
+      "start.registered",
+    ]);
+    for (const stage of stages) expect(within(stage, start), stage.Name).toBe(true);
+    // The share is 0: of the pool's browsers, which nobody has asked for, there is nothing.
+    expect(collector.spans().filter(({ Name }) => Name === "start")).toHaveLength(1);
+    expect(collector.printed()).toContain("service.name: Str(browserpool-operator)");
+    expect((await api.call("DELETE", `/browsers/${session.session_id}`)).status).toBe(204);
+  });
+
   test("what its caller does not record, and what the share leaves out, is no span; the trace goes on", async () => {
     const before = collector.spans().length;
     const unrecorded = await acquire(header(0), "vendor=first");

@@ -35,8 +35,15 @@ type Span = {
   end(how?: { name?: string; attributes?: Attributes; failed?: boolean }): void;
 };
 
+/** A span that is over, in a trace of its own. `parts`: spans below it. */
+type Over = Pick<EndedSpan, "name" | "startMs" | "endMs" | "attributes" | "link"> & {
+  parts: readonly Pick<EndedSpan, "name" | "startMs" | "endMs">[];
+};
+
 export type Tracer = {
   begin(span: Begin): Span;
+  /** Records it if the linked trace is recorded; without a link by the share. */
+  addOver(span: Over): void;
   /** The span that this work belongs to. */
   current(): TraceContext | undefined;
   /** Lets `work`, and what it starts, belong to the span. */
@@ -91,6 +98,12 @@ export const createTracer = ({ ratio, onEnd }: TracerOptions): Tracer => {
           for (const part of placeParts(said.parts ?? [], times)) onEnd(below(context, part));
         },
       };
+    },
+    addOver({ parts, ...span }) {
+      if (!(span.link?.sampled ?? Math.random() < ratio)) return;
+      const context = { traceId: newId(16), spanId: newId(8), sampled: true };
+      onEnd({ ...span, kind: "internal", context, parentSpanId: undefined, failed: false });
+      for (const part of parts) onEnd(below(context, part));
     },
     current: () => running.getStore(),
     within: (span, work) => running.run(span.context, work),
