@@ -12,6 +12,8 @@ const partsOf = ({ timings = {} }: AgentState) =>
     return ms === undefined ? [] : [{ name: `agent.${step}`, ms }];
   });
 
+const nothingAsked = {};
+
 type CallSpan = {
   name: string;
   lease: Pick<LeaseRecord, "session" | "pod">;
@@ -28,10 +30,10 @@ export const tracedCall = (
   { name, lease, origin }: CallSpan,
   call: (asked: { timings?: true }) => Promise<AgentAnswer>,
 ): Promise<AgentAnswer> => {
-  if (!tracer) return call({});
+  if (!tracer) return call(nothingAsked);
   const attributes = { "session.id": lease.session, "browserpool.browser.pod": lease.pod };
   return traced(tracer, { name, kind: "client", attributes, origin: origin?.() }, async (span) => {
-    const answer = await call(span ? { timings: true } : {});
+    const answer = await call(span ? { timings: true } : nothingAsked);
     span?.tell(answer.kind === "ok" ? { parts: partsOf(answer.state) } : { failed: true });
     return answer;
   });
