@@ -136,7 +136,10 @@ describe.skipIf(withoutCollector())("with a receiver of spans", () => {
     const asked = parseTraceparent(response.headers.get("traceparent") ?? undefined);
 
     const all = () => collector.spans().filter((span) => span["Link Trace ID"] === traceId);
-    await eventually("the start is received", async () => all().length > 0);
+    const isReceived = (wanted: Record<string, string | undefined>) =>
+      collector.spans().some((span) => Object.entries(wanted).every(([name, value]) => span[name] === value));
+    await eventually("the start is received", async () => isReceived({ Name: "start.registered" }));
+    await eventually("so is its request", async () => isReceived({ ID: asked?.spanId }));
     const [start] = all();
     expect(start).toMatchObject({
       ...{ Name: "start", "Parent ID": "", "Link ID": asked?.spanId, Kind: "Internal" },
