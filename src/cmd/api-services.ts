@@ -75,14 +75,13 @@ import { connectRedis, connectSubscriber, type RedisConnection, whenReady } from
 import { createLocks } from "../platform/redis/locks.ts";
 import { memoryUse } from "../platform/redis/memory-use.ts";
 import { readSecretsKeys } from "../platform/secrets/sealing.ts";
-import { type SpanLoss, startSpanExporter } from "../platform/tracing/span-exporter.ts";
-import { createTracer, type Tracer } from "../platform/tracing/tracer.ts";
 import { announced, contents } from "./features.ts";
 import { startLimitMs } from "./program.ts";
 import { readAnalysisSettings } from "./read-analyses.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
 import type { ServiceDeps } from "./service-deps.ts";
 import { startBlobs } from "./start-blobs.ts";
+import { startTracing } from "./start-tracing.ts";
 
 type ApiParts = {
   config: Config;
@@ -264,18 +263,6 @@ const countObjects = async (kube: Pick<Kube, "count">): Promise<OrganizationUse>
   return { authConnections, vaults };
 };
 
-/** Starts to send spans, until `stack` is disposed of; undefined where nobody takes them. */
-const startTracing = async (
-  { config: { tracing }, metrics }: Pick<ServiceDeps, "config" | "metrics">,
-  stack: AsyncDisposableStack,
-): Promise<Tracer | undefined> => {
-  if (!tracing) return undefined;
-  const onDropped = (count: number, reason: SpanLoss): void => metrics.spansDropped.inc({ reason }, count);
-  const exporter = await startSpanExporter(tracing, { onDropped });
-  stack.defer(exporter.stop);
-  return createTracer({ ratio: tracing.ratio, onEnd: exporter.add });
-};
-
 /** Lets metrics tell of what the copies show. */
 const startMetrics = (
   { config, metrics: { registry }, sessionMetrics }: ApiParts,
@@ -318,12 +305,14 @@ export const startServices = async (
   const [agentTokens, agentKeys] = [createAgentTokens(privateKey), createAgentKeys(master)];
   const agentClients = openAgentClients({ tokens: agentTokens, keys: agentKeys }, stack);
   const { agents, agentStreams } = agentClients;
+  // Ended late: what is done in the background until then has spans.
+  const tracer = await startTracing({ ...metrics, config, service: "browserpool-api" }, stack);
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's
   // callers.
   const replica = `${config.replica}-${randomUUID()}`;
   const grants = startGrants({ subscriber: ofGrants, store, replicaId: replica, log });
   stack.defer(() => grants.close());
-  const returningBrowsers = createReturningBrowsers({ store, agents, log });
+  const returningBrowsers = createReturningBrowsers({ store, agents, tracer, log });
   const requestKube = kubeForRequests(kube, config.limits.objectsPerProject);
   const policies = createPolicyReader({ kube: requestKube, log });
   await Promise.all(Object.values(caches).map((cache) => cache.synced(signal)));
@@ -344,8 +333,7 @@ export const startServices = async (
   const agentParts = { agentTokens, agentKeys, agentStreams };
   const recordings = startRecordings({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
   const sessionProfile = createSessionProfile({ ...caches, kube: requestKube });
-  const leasePages = createLeasePages(redis);
-  const describing = { sessionProfile, policies, leasePages, signingKey: privateKey };
+  const describing = { sessionProfile, policies, leasePages: createLeasePages(redis), signingKey: privateKey };
   const services: ServiceDeps = {
     ...caches,
     ...exporting,
@@ -362,7 +350,7 @@ export const startServices = async (
     returningBrowsers,
     siteReports: createSiteReports(redis),
     // They saw nothing that a caller has asked for.
-    abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, log }),
+    abandonedSessions: createAbandonedSessions({ store, agents, returningBrowsers, tracer, log }),
     abandonedBrowsers: createAbandonedBrowsers({ kube: requestKube, log }),
     names: createSessionNames(redis, store),
     locks: createLocks(redis),
@@ -381,7 +369,7 @@ export const startServices = async (
     agentTokens,
     agentKeys,
     callerLimits: createCallerLimits(config.callers, apiMetrics),
-    tracer: await startTracing({ config, metrics: apiMetrics }, stack),
+    tracer,
   };
   await startDeliveries({ redis, subscriber: ofSetups, services }, stack);
   return services;

@@ -56,6 +56,7 @@ import { startLimitMs, startOps, withinStartLimit } from "./program.ts";
 import { type AnalysisParts, readAnalyses } from "./read-analyses.ts";
 import { readProxyProvider } from "./read-proxy-provider.ts";
 import { startBlobs } from "./start-blobs.ts";
+import { startTracing } from "./start-tracing.ts";
 
 type RunningOperator = {
   isLeader(): boolean;
@@ -248,7 +249,8 @@ const start = async (
   let election: LeaderElection | undefined;
   const isLeader = (): boolean => election?.isLeader() ?? false;
   const health = createHealth({ redis: () => stores.store.ping().then(() => true), kubernetes: () => kube.ready() });
-  const { registry, onKubeCall, onRedisCommand, onBlobCall } = createProcessMetrics(health.parts);
+  const processMetrics = createProcessMetrics(health.parts);
+  const { registry, onKubeCall, onRedisCommand, onBlobCall } = processMetrics;
   const metrics = createOperatorMetrics(registry, isLeader, { most: config.metricsPools });
   const sessionMetrics = createSessionMetrics(registry, { most: config.metricsPools });
   const kube = connectKube({ requestTimeoutMs, onCall: onKubeCall, ...(kubeconfigPath && { kubeconfigPath }) });
@@ -275,8 +277,10 @@ const start = async (
   const outcomesOrigin = features.includes("session_outcomes") ? await originOf(kube, namespace) : undefined;
   const keys = { agentKeys: createAgentKeys(master), privateKey };
   const blobs = await startBlobs({ config, meter: onBlobCall, log }, stack);
+  const tracer = await startTracing({ ...processMetrics, config, service: "browserpool-operator" }, stack);
   const work = {
     config,
+    tracer,
     kube,
     blobs,
     ...stores,

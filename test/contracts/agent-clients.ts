@@ -28,6 +28,7 @@ import { probeOf, startReadinessProbe } from "../../src/local/kubelet/readiness-
 import { splitHostPort } from "../../src/platform/base/host-port.ts";
 import { createLogger } from "../../src/platform/base/log.ts";
 import { openCdpSocket } from "../../src/platform/cdp/cdp-socket.ts";
+import { createTracer } from "../../src/platform/tracing/tracer.ts";
 import { eventually } from "../support/eventually.ts";
 import { aPool } from "../support/observed-pool.ts";
 import { upgradeAt } from "../support/raw-http.ts";
@@ -64,6 +65,12 @@ const collected = async <T>(items: AsyncIterable<T>, most = Number.POSITIVE_INFI
     }
   return all;
 };
+
+const tracer = createTracer({ ratio: 1, onEnd: () => undefined });
+
+/** Does it in a trace that is recorded. */
+const inTrace = <T>(work: () => T): T =>
+  tracer.within(tracer.begin({ name: "request", kind: "server", parent: undefined }), work);
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : String(error));
 
@@ -147,9 +154,10 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
   };
   const recording = { session, id: "recording1" };
   return {
-    bindLease: (asked: SessionRequest & Named, played) => bindLease(leaseOf(played, asked), asked, { agents, log }),
+    bindLease: ({ traced, ...asked }: SessionRequest & Named & { traced?: boolean }, played) =>
+      inTrace(() => bindLease(leaseOf(played, asked), asked, { agents, log, ...(traced && { tracer }) })),
     end: ({ reuse, ...named }: Named & { reuse: Reuse }, played) => agents.end(leaseOf(played, named), reuse),
-    afterReset: (_, played) => agents.afterReset(placeOf(played)),
+    afterReset: (asked: { timings?: true }, played) => agents.afterReset(placeOf(played), asked),
     state: ({ epoch }: { epoch: number }, played) => agents.state(placeOf(played), epoch),
     learnTime: (_, played) => agents.learnTime(placeOf(played)),
     capture: ({ telemetry }: Pick<CaptureChange, "telemetry">, played) => agents.capture(leaseOf(played), telemetry),

@@ -15,6 +15,7 @@ import { startInspections } from "../../src/core/pools/inspect/inspections.ts";
 import { createLoopKeys } from "../../src/core/pools/loop-keys.ts";
 import { createAutoscaling } from "../../src/core/pools/observe/autoscaling.ts";
 import { type Nodes, startNodes } from "../../src/core/pools/observe/nodes.ts";
+import { createStartTraces } from "../../src/core/pools/observe/start-traces.ts";
 import { configHashAnnotation, poolLabel } from "../../src/core/pools/pod/pod.ts";
 import { startPodWatch } from "../../src/core/pools/pod-watch.ts";
 import { type PoolView, type Statused, startPoolSource } from "../../src/core/pools/pool-source.ts";
@@ -150,6 +151,7 @@ const startReplica = async <T extends Statused>(
   });
   const { dying } = memory;
   const inspections = startInspections({
+    startTraces: createStartTraces(undefined, Date.now),
     ...{ ...whole, pods: watched.pods, dying, lead, record, monotonicMs, meter, log: silent },
     onPool: () => undefined,
     name: "inspections",

@@ -20,7 +20,10 @@ export type Collector = Omit<RestartableProgram, "child"> & {
   endpoint: string;
   /** All that it ever received, in its order. */
   received(): ReceivedRecord[];
-  /** All spans that it ever received: `Name`, `Trace ID`, `ID`, `Parent ID`, `Kind`, `Status code`, and attributes. */
+  /**
+   * All spans that it ever received: `Name`, `Trace ID`, `ID`, `Parent ID`, `Kind`, `Status code`, times, `TraceState`,
+   * `Link Trace ID` and `Link ID`, and attributes.
+   */
   spans(): Record<string, string>[];
   /** Everything that it printed. */
   printed(): string;
@@ -90,7 +93,9 @@ const parseSpans = (text: string): Record<string, string>[] =>
         const [, name, value] = attribute.exec(line) ?? [];
         return name === undefined ? [] : [[name, value]];
       });
-      return Object.fromEntries([...fields, ...attributes]);
+      const [, linkTrace, link] = /^SpanLink #0\n +-> Trace ID: (\w+)\n +-> ID: (\w+)/m.exec(own) ?? [];
+      const links = link === undefined ? [] : Object.entries({ "Link Trace ID": linkTrace, "Link ID": link });
+      return Object.fromEntries([...fields, ...attributes, ...links]);
     });
 
 /** Starts it on a free port; `start` after `kill` takes the same one. */

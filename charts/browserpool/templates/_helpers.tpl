@@ -462,6 +462,27 @@ operator/{{ include "browserpool.fullname" . }}-chromium.json
 {{- end -}}
 {{- end -}}
 
+{{/* Where spans go, for api and operator. */}}
+{{- define "browserpool.tracingEnv" -}}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .endpoint | quote }}
+- name: OTEL_TRACES_SAMPLER_ARG
+  value: {{ .sampleRatio | quote }}
+{{- with .headersSecret }}
+{{- if .name }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .name }}
+      key: {{ .key }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* How sites are analyzed, for api and operator. */}}
 {{- define "browserpool.analysesEnv" -}}
 {{- if .Values.registry.analyses.browsers }}

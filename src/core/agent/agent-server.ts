@@ -12,6 +12,7 @@ import { changeRoutes } from "./change-routes.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import { joinServer } from "./join-server.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import { createStepTimes, type StepTimes } from "./step-times.ts";
 import { type ClientWatch, createUpgrades, type ServeUpgrade } from "./upgrades.ts";
 
 /** `GET /cdp` becomes a raw connection to Chromium's DevTools. Frames are not looked at. */
@@ -69,7 +70,10 @@ const createRoutes = ({
   routes,
   ended = () => undefined,
 }: AgentServerDeps): Routes => {
-  const state = (): AgentReply => ({ status: 200, body: leases.state() });
+  const state = (times?: StepTimes): AgentReply => ({
+    status: 200,
+    body: { ...leases.state(), ...(times && { timings: times.told() }) },
+  });
   return {
     "/livez": { GET: async () => ok },
     // A reset is no reason to take the pod out of service: it has a deadline of its own, and the browser ends when it
@@ -98,10 +102,11 @@ const createRoutes = ({
       PUT: async (request) => {
         const read = await parseBody(request, BindLease, { maxBytes: maxBodyBytes });
         if ("refused" in read) return read.refused;
-        const outcome = await leases.bind(read.body);
+        const times = read.body.timings ? createStepTimes() : undefined;
+        const outcome = await leases.bind(read.body, times);
         // The caller does not learn of this lease: it died, or it gave up and tries another browser.
         if (outcome === "bound" && hasHungUp(request)) await leases.end({ ...read.body, reuse: "reset" });
-        return outcome === "bound" ? state() : refusals[outcome];
+        return outcome === "bound" ? state(times) : refusals[outcome];
       },
       DELETE: async (request) => {
         const read = await parseBody(request, EndLease, { maxBytes: maxBodyBytes });
@@ -111,9 +116,10 @@ const createRoutes = ({
       },
     },
     "/reset": {
-      GET: async () => {
-        const outcome = await leases.afterReset();
-        return outcome === "ended" ? state() : refusals[outcome];
+      GET: async (request) => {
+        const times = request.url?.endsWith("?timings=true") ? createStepTimes() : undefined;
+        const outcome = await leases.afterReset(times);
+        return outcome === "ended" ? state(times) : refusals[outcome];
       },
     },
     ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),

@@ -17,6 +17,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../platform/base/log.ts";
 import type { Browser } from "./browser.ts";
+import type { StepTimes } from "./step-times.ts";
 
 /**
  * How long a bind waits for a reset, ms: less than its caller waits for the agent (core/leases/agent/agent-client.ts).
@@ -46,13 +47,13 @@ export type CleanBrowser = {
   isUsed(): boolean;
   /** Whether it has what former holders have left. */
   isKept(): boolean;
-  /** Resolves when no reset is under way, with whether the browser answers. */
-  isWell(): Promise<boolean>;
+  /** Resolves when no reset is under way, with whether the browser answers. `times`: told of the steps. */
+  isWell(times?: StepTimes): Promise<boolean>;
   /**
    * Why the browser can't be given to a lease now; undefined when the lease may have it and it answers. Resets a used
-   * browser, and a kept one unless `takesKept`.
+   * browser, and a kept one unless `takesKept`. `times`: told of the steps.
    */
-  whyNotNow(takesKept: boolean): Promise<"browser_unhealthy" | "resetting" | undefined>;
+  whyNotNow(takesKept: boolean, times?: StepTimes): Promise<"browser_unhealthy" | "resetting" | undefined>;
 };
 
 /** A browser that no client has used. */
@@ -83,6 +84,11 @@ export const createCleanBrowser = (
   const reset = (): void => {
     if (state === "used") work(makeAnew);
   };
+  const isHealthy = async (times?: StepTimes): Promise<boolean> => {
+    const healthy = await browser.isHealthy();
+    times?.ended("health_check");
+    return healthy;
+  };
   return {
     use() {
       state = "used";
@@ -101,18 +107,23 @@ export const createCleanBrowser = (
     isUsed: () => state === "used",
     isKept: () => state === "kept",
     isResetting: () => working !== undefined,
-    async isWell() {
+    async isWell(times) {
+      const hasWaited = working !== undefined;
       await working;
-      return browser.isHealthy();
+      if (hasWaited) times?.ended("reset");
+      return isHealthy(times);
     },
-    async whyNotNow(takesKept) {
+    async whyNotNow(takesKept, times) {
       const late = sleep(bindWaitMs, undefined, { ref: false });
+      const hasWaited = working !== undefined;
       await Promise.race([working, late]);
       if (state !== "kept") reset();
       else work(takesKept ? () => freeTabs(tabAnswerMs.binding) : makeAnew);
+      const waits = working !== undefined;
       await Promise.race([working, late]);
       if (working !== undefined) return "resetting";
-      return (await browser.isHealthy()) ? undefined : "browser_unhealthy";
+      if (hasWaited || waits) times?.ended("reset");
+      return (await isHealthy(times)) ? undefined : "browser_unhealthy";
     },
   };
 };

@@ -13,6 +13,7 @@ import {
 } from "./holder-changes.ts";
 import { createLeaseFence, type LeaseName } from "./lease-fence.ts";
 import { createFillTimes, type FillTimes } from "./shown-pages.ts";
+import type { StepTimes } from "./step-times.ts";
 
 type BindOutcome = "bound" | "stale_fence" | "browser_unhealthy" | "resetting" | "stopping";
 type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
@@ -20,9 +21,9 @@ type EndOutcome = "ended" | "not_holder" | "browser_unhealthy" | "stopping";
 export type LeaseKeeper = HolderChanges & {
   /**
    * Gives the browser to a lease when its fence is the newest, and the browser is clean and answers. Cuts the sockets
-   * of any earlier lease.
+   * of any earlier lease. `times`: told of the steps of the call that does it, not of one that repeats it.
    */
-  bind(request: BindLease): Promise<BindOutcome>;
+  bind(request: BindLease, times?: StepTimes): Promise<BindOutcome>;
   /**
    * Takes the browser back: cuts the lease's sockets, then begins to reset a used browser or to try its tabs
    * (`state().resetting`), or confirms that the browser answers.
@@ -30,8 +31,11 @@ export type LeaseKeeper = HolderChanges & {
   end(request: EndLease): Promise<EndOutcome>;
   /** Whether this lease holds the browser now. */
   isHeldBy(lease: LeaseName): boolean;
-  /** Resolves when no reset is under way, with whether the browser may be offered: `ended`, or why not. */
-  afterReset(): Promise<Exclude<EndOutcome, "not_holder">>;
+  /**
+   * Resolves when no reset is under way, with whether the browser may be offered: `ended`, or why not. `times`: told of
+   * the steps.
+   */
+  afterReset(times?: StepTimes): Promise<Exclude<EndOutcome, "not_holder">>;
   /**
    * Counts a socket as open until it closes, and destroys it when the lease ends. One fill's socket is open at a time.
    */
@@ -76,6 +80,11 @@ const leaseState = ({ request, connections, boundAt }: HeldLease): AgentState["l
   bound_at: boundAt.toISOString(),
 });
 
+const withRequest = ({ lease, ...rest }: AgentState, held: HeldLease | undefined): AgentState => ({
+  ...rest,
+  lease: lease && held ? { ...lease, request: held.request.request } : null,
+});
+
 /** Opens the start URL of a lease, if it has one. */
 const openFirst = (
   url: string | undefined,
@@ -106,8 +115,8 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     held = undefined;
   };
 
-  const confirm = async (request: BindLease): Promise<BindOutcome> => {
-    const whyNot = await clean.whyNotNow(request.takes_kept === true);
+  const confirm = async (request: BindLease, times?: StepTimes): Promise<BindOutcome> => {
+    const whyNot = await clean.whyNotNow(request.takes_kept === true, times);
     if (closed || stopping || whyNot) {
       fence.refuse(request);
       return stopping ? "stopping" : (whyNot ?? "browser_unhealthy");
@@ -116,12 +125,13 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     held = holdLease(request, onOver, fills);
     for (const follower of all) follower.begin(request);
     openFirst(request.start_url, { clean, browser });
+    times?.ended("fence");
     log.info(nameOf(request), "lease bound");
     return "bound";
   };
 
-  const whetherOffered = async (): Promise<"ended" | "browser_unhealthy" | "stopping"> => {
-    if (!(await clean.isWell())) return "browser_unhealthy";
+  const whetherOffered = async (times?: StepTimes): Promise<"ended" | "browser_unhealthy" | "stopping"> => {
+    if (!(await clean.isWell(times))) return "browser_unhealthy";
     return stopping ? "stopping" : "ended";
   };
 
@@ -139,13 +149,13 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   });
 
   return {
-    async bind(request) {
+    async bind(request, times) {
       if (stopping) return isLeaseOf(held, request) ? "bound" : "stopping";
       const answer = fence.claim(request);
       if (answer === "stale") return "stale_fence";
       if (answer === "repeated") return fence.holder() ? "bound" : (claim ?? "stale_fence");
       cut();
-      claim = confirm(request);
+      claim = confirm(request, times);
       return claim;
     },
     async end(request) {
@@ -175,8 +185,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     state,
     stateUnder(epoch) {
       fence.raise(epoch);
-      const { lease, ...rest } = state();
-      return { ...rest, lease: lease && held ? { ...lease, request: held.request.request } : null };
+      return withRequest(state(), held);
     },
     stop() {
       stopping ??= Promise.withResolvers();

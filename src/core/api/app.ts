@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type RequestHandler } from "express";
 import { AppError } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
-import { parseTraceparent, traceparentOf } from "../../platform/tracing/trace-context.ts";
+import { traceHeaders, traceIn } from "../../platform/tracing/trace-context.ts";
 import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
 import { clientAddress, failedToken } from "../http/client-address.ts";
@@ -81,7 +81,7 @@ const usualHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "n
 const observe =
   ({ services: { metrics, config, tracer }, audit, log }: AppDeps): RequestHandler =>
   (request, response, next) => {
-    const parent = tracer && parseTraceparent(request.get("traceparent"));
+    const parent = tracer && traceIn(request.headers);
     const span = tracer?.begin({ name: request.method, kind: "server", parent });
     const requestId = requestIdOf(request.headers);
     const facts = newFacts({ request_id: requestId, address: clientAddress(request, config) });
@@ -89,7 +89,7 @@ const observe =
     const startMs = performance.now();
     setArrival(response, startMs);
     response.set({ "X-Request-Id": requestId, ...usualHeaders });
-    if (span) response.set("traceparent", traceparentOf(span.context));
+    if (span) response.set(traceHeaders(span.context));
     const { traceId, spanId } = span?.context ?? {};
     const requestLog = log.child({ request_id: requestId, ...(span && { trace_id: traceId, span_id: spanId }) });
     setLog(response, requestLog);

@@ -91,8 +91,8 @@ export type Config = {
   secretsKeyFile: string | undefined;
   /** Undefined: the installation has no store for blobs. */
   blobs: BlobSettings | undefined;
-  /** Undefined: nothing is traced. `ratio`: of traces that begin here. */
-  tracing: (SpanDestination & { ratio: number }) | undefined;
+  /** Undefined: nothing is traced. `serviceName`: undefined: by the process. `ratio`: of traces that begin here. */
+  tracing: (Omit<SpanDestination, "serviceName"> & { serviceName: string | undefined; ratio: number }) | undefined;
   proxyProviderFile: string | undefined;
   proxyChecks: ProxyCheckSettings;
   /** Patterns of private hosts that telemetry may be exported to. */

@@ -230,16 +230,18 @@ export const Environment = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: optional
     .pipe(z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional())
     .describe(
-      "Receiver of the api's spans, OTLP over HTTP; /v1/traces is added. Left out: nothing is traced; docs/tracing.md.",
+      "Receiver of the spans of api and operator, OTLP over HTTP; /v1/traces is added. Left out: nothing is traced; docs/tracing.md.",
     ),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .default("")
     .transform(otlpHeaders)
     .describe("Headers for that receiver, as name=value,name=value; values may be percent-encoded."),
-  OTEL_SERVICE_NAME: z.string().min(1).default("browserpool-api").describe("The service's name in its spans."),
+  OTEL_SERVICE_NAME: optional.describe(
+    "The service's name in its spans. Left out: browserpool-api, and browserpool-operator.",
+  ),
   OTEL_TRACES_SAMPLER_ARG: number(1, 0, 1).describe(
-    "Share of requests that are traced, of those whose caller does not say it by traceparent.",
+    "Share of requests that are traced, of those whose caller does not say it by traceparent, and of starts of browsers.",
   ),
   HOSTNAME: z.string().default("local").describe("Name of this replica; the pod's name in a cluster."),
 });

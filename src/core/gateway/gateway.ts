@@ -15,7 +15,7 @@ import type { AuditLog } from "../../platform/audit/audit-log.ts";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { type HttpHead, withoutHeader } from "../../platform/cdp/http-head.ts";
-import { parseTraceparent } from "../../platform/tracing/trace-context.ts";
+import { traceIn } from "../../platform/tracing/trace-context.ts";
 import { inSpan, type Tracer } from "../../platform/tracing/tracer.ts";
 import type { Config } from "../config/config.ts";
 import { newFacts, recordCall } from "../http/audit-call.ts";
@@ -148,14 +148,12 @@ const provenAnswer = async (agent: Socket, target: SessionTarget, log: Logger): 
  */
 const connectTraced = async <T>(
   request: IncomingMessage,
-  { trace }: SessionTarget,
+  { trace: acquired }: SessionTarget,
   tracer: Tracer | undefined,
   work: () => Promise<T>,
 ): Promise<T> => {
   if (!tracer) return work();
-  const acquired = parseTraceparent(trace);
-  const { traceparent } = request.headers;
-  const given = parseTraceparent(typeof traceparent === "string" ? traceparent : undefined);
+  const given = traceIn(request.headers);
   const { verb, object } = callOf(request.url);
   const span = tracer.begin({
     name: `GET ${object}`,

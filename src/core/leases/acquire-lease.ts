@@ -18,10 +18,11 @@
 import { AppError } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import { retryBriefly, whileUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { type Tracer, traced } from "../../platform/tracing/tracer.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { AbandonedSessions } from "./abandoned-sessions.ts";
 import { isHeldAtAgent } from "./agent/agent-call.ts";
 import type { AgentAnswer, AgentClient } from "./agent/agent-client.ts";
+import { tracedCall } from "./agent/traced-call.ts";
 import type { Grants, Listener } from "./grants.ts";
 import type { LeaseStore, TakeOutcome } from "./lease-store.ts";
 import { agentMismatch, type LeaseRecord, type SessionRequest, unauthorized } from "./records.ts";
@@ -31,7 +32,8 @@ const refusalOf = (answer: AgentAnswer): string => {
   return answer.kind === "refused" ? answer.code : `agent ${answer.reason}`;
 };
 
-type BindDeps = { agents: Pick<AgentClient, "bind">; log: Logger };
+/** `tracer`: undefined: nothing is traced. */
+type BindDeps = { agents: Pick<AgentClient, "bind">; tracer?: Tracer | undefined; log: Logger };
 
 type Binding = Pick<
   SessionRequest,
@@ -49,22 +51,25 @@ type Binding = Pick<
 export const bindLease = async (
   lease: LeaseRecord,
   { timeout_seconds, max_session_seconds, start_url, report, telemetry, takesKept = false }: Binding,
-  { agents, log }: BindDeps,
+  { agents, tracer, log }: BindDeps,
   whileBinding?: (lease: LeaseRecord) => void,
 ): Promise<string | undefined> => {
-  const asked = agents.bind(lease, {
-    session_id: lease.session,
-    epoch: lease.epoch,
-    seq: lease.seq,
-    timeout_seconds,
-    max_seconds: max_session_seconds,
-    request: lease.request,
-    ...(start_url && { start_url }),
-    ...(telemetry && { telemetry }),
-    ...(takesKept && { takes_kept: true }),
-    // A browser that was made before its pool was changed is another configuration.
-    ...(report?.config === lease.config && { observe: true }),
-  });
+  const asked = tracedCall(tracer, { name: "bind", lease }, (timings) =>
+    agents.bind(lease, {
+      session_id: lease.session,
+      epoch: lease.epoch,
+      seq: lease.seq,
+      timeout_seconds,
+      max_seconds: max_session_seconds,
+      request: lease.request,
+      ...(start_url && { start_url }),
+      ...(telemetry && { telemetry }),
+      ...(takesKept && { takes_kept: true }),
+      // A browser that was made before its pool was changed is another configuration.
+      ...(report?.config === lease.config && { observe: true }),
+      ...timings,
+    }),
+  );
   whileBinding?.(lease);
   const answer = await asked;
   if (answer.kind === "ok" && isHeldAtAgent(lease, answer.state)) return undefined;
@@ -145,10 +150,7 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
         const { lease }: { lease: LeaseRecord } = outcome;
         signal.throwIfAborted();
         const binding = { ...wanted.request, takesKept: wanted.takesKept?.() ?? false };
-        const attributes = { "session.id": lease.session, "browserpool.browser.pod": lease.pod };
-        const refusal = await traced(deps.tracer, { name: "bind", kind: "client", attributes }, () =>
-          bindLease(lease, binding, deps, wanted.whileBinding),
-        );
+        const refusal = await bindLease(lease, binding, deps, wanted.whileBinding);
         signal.throwIfAborted();
         if (refusal === undefined) return { kind: "held", lease };
         if (refusal === unauthorized) {

@@ -28,6 +28,7 @@
  * it anew.
  */
 import { z } from "zod";
+import { parseTraceparent, type TraceContext } from "../../platform/tracing/trace-context.ts";
 import { AgentViewport, CaptureSettings, ChromiumVersion } from "../protocol/agent-api.ts";
 
 /** One browser in the hash `browsers` of its pool. */
@@ -124,6 +125,8 @@ export const SessionRequest = z.object({
   project: z.string(),
   /** The `traceparent` of the request that it was acquired by, where that is traced. */
   trace: z.string().optional(),
+  /** The `tracestate` beside it. */
+  trace_state: z.string().optional(),
   /** What its holder has changed in the browser while it runs. `proxy_id`: empty when the browser has none any more. */
   changed: z
     .object({
@@ -138,6 +141,12 @@ export type SessionRequest = z.infer<typeof SessionRequest>;
 /** The request of a lease, active or ended. Throws for any other text. */
 export const requestOf = ({ request }: { request: string }): SessionRequest =>
   SessionRequest.parse(JSON.parse(request));
+
+/** The trace that a session was acquired in, by its request; undefined for none that is recorded. */
+export const acquiredIn = ({
+  trace,
+  trace_state,
+}: Pick<SessionRequest, "trace" | "trace_state">): TraceContext | undefined => parseTraceparent(trace, trace_state);
 
 /** Why a session ended. The API answers it while the ended lease is kept. */
 export type EndReason =

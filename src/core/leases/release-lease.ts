@@ -6,14 +6,18 @@
 
 import { AppError } from "../../platform/base/errors.ts";
 import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { Reuse } from "../protocol/agent-api.ts";
 import type { AgentAnswer, AgentClient } from "./agent/agent-client.ts";
+import { tracedCall } from "./agent/traced-call.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import type { AnyLease, EndReason } from "./records.ts";
+import { type AnyLease, acquiredIn, type EndReason, requestOf } from "./records.ts";
 import { type OutcomeReports, reportOutcome } from "./report-outcome.ts";
 import { offerOrSuspect, type ReturningBrowsers } from "./returning-browsers.ts";
 
 export type ReleaseDeps = {
+  /** Left out: nothing is traced. */
+  tracer?: Tracer | undefined;
   store: LeaseStore;
   agents: AgentClient;
   returningBrowsers: Pick<ReturningBrowsers, "add">;
@@ -33,7 +37,7 @@ export const releaseLease = async (release: Release, deps: ReleaseDeps): Promise
   if (!lease) return undefined;
   if (release.reuse === "none")
     // Cuts the sockets at once instead of with the pod's end.
-    noteOutcome(lease, await deps.agents.end(lease, "none"), deps);
+    noteOutcome(lease, await callEnd(lease, "none", deps), deps);
   else await endOnAgent(release.poolUid, lease, release.reuse, deps);
   return lease;
 };
@@ -49,6 +53,11 @@ const endSession = ({ poolUid, session, reuse, reason }: Release, { store }: Rel
   });
 };
 
+const callEnd = (lease: AnyLease, reuse: Reuse, { agents, tracer }: ReleaseDeps): Promise<AgentAnswer> =>
+  tracedCall(tracer, { name: "end", lease, origin: () => acquiredIn(requestOf(lease)) }, () =>
+    agents.end(lease, reuse),
+  );
+
 /**
  * Asks the agent to end the lease. The browser is offered when the agent confirms, at once or after its reset, else it
  * becomes suspect. When Redis fails before that is written, the session has ended anyway, and an inspection finishes
@@ -60,7 +69,7 @@ const endOnAgent = async (
   reuse: "reset" | "keep",
   deps: ReleaseDeps,
 ): Promise<void> => {
-  const answer = await deps.agents.end(lease, reuse);
+  const answer = await callEnd(lease, reuse, deps);
   noteOutcome(lease, answer, deps);
   if (answer.kind === "ok" && answer.state.resetting) deps.returningBrowsers.add(poolUid, lease);
   else await offerOrSuspect(poolUid, lease, answer, deps).catch(ignoreOutage);

@@ -7,9 +7,11 @@
 import type { Logger } from "../../platform/base/log.ts";
 import { awaitWith } from "../../platform/base/retry.ts";
 import { retryBriefly } from "../../platform/redis/or-unavailable.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { AgentAnswer, AgentClient } from "./agent/agent-client.ts";
+import { tracedCall } from "./agent/traced-call.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import { type AnyLease, unauthorized } from "./records.ts";
+import { type AnyLease, acquiredIn, requestOf, unauthorized } from "./records.ts";
 
 export type ReturningBrowsers = {
   /** Begins to wait for the browser of an ended lease and returns at once. */
@@ -18,7 +20,13 @@ export type ReturningBrowsers = {
   drain(withinMs: number): Promise<void>;
 };
 
-type ReturnDeps = { store: Pick<LeaseStore, "offer" | "suspect">; agents: AgentClient; log: Logger };
+type ReturnDeps = {
+  store: Pick<LeaseStore, "offer" | "suspect">;
+  agents: AgentClient;
+  /** Left out: nothing is traced. */
+  tracer?: Tracer | undefined;
+  log: Logger;
+};
 
 /**
  * Offers the browser of an ended lease, or makes it suspect, as its agent said. One whose agent did not take this
@@ -39,7 +47,11 @@ export const offerOrSuspect = async (
 export const createReturningBrowsers = (deps: ReturnDeps): ReturningBrowsers => {
   const running = new Set<Promise<void>>();
   const bringBack = async (poolUid: string, lease: AnyLease): Promise<void> => {
-    await offerOrSuspect(poolUid, lease, await deps.agents.afterReset(lease), deps);
+    const origin = () => acquiredIn(requestOf(lease));
+    const answer = await tracedCall(deps.tracer, { name: "reset", lease, origin }, (asked) =>
+      deps.agents.afterReset(lease, asked),
+    );
+    await offerOrSuspect(poolUid, lease, answer, deps);
   };
   return {
     add(poolUid, lease) {

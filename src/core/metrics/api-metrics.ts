@@ -104,12 +104,6 @@ export const createApiMetrics = (
       labelNames: ["reason"] as const,
       registers,
     }),
-    spansDropped: new Counter({
-      name: "browserpool_spans_dropped_total",
-      help: "Spans that the receiver of traces did not get: the queue was full, it refused them, or it did not answer.",
-      labelNames: ["reason"] as const,
-      registers,
-    }),
     gatewayConnections: new Gauge({
       name: "browserpool_gateway_connections",
       help: "Open CDP connections through this replica.",

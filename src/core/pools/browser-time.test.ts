@@ -49,13 +49,14 @@ test("the stages of a start are the times between what Kubernetes writes down of
     ...{ type, status: "True" },
     lastTransitionTime: `2030-01-01T00:00:0${second}Z`,
   });
+  const at = (second: number): number => Date.UTC(2030, 0, 1, 0, 0, second);
   const container = { name: "agent", ready: true, restartCount: 0, image: "", imageID: "" };
   const running = { ...container, state: { running: { startedAt: "2030-01-01T00:00:05Z" } } };
   const conditions = [condition("PodScheduled", 1), condition("Ready", 7)];
   expect(startStages(pod("a", { status: { conditions, containerStatuses: [running] } }))).toEqual([
-    ["scheduled", 1],
-    ["running", 4],
-    ["ready", 2],
+    { stage: "scheduled", startMs: at(0), endMs: at(1) },
+    { stage: "running", startMs: at(1), endMs: at(5) },
+    { stage: "ready", startMs: at(5), endMs: at(7) },
   ]);
   expect(startStages(pod("a", { status: { conditions } }))).toEqual([]);
 });

@@ -25,6 +25,7 @@ import type { Change } from "../../platform/kube/reflector.ts";
 import { type Requeue, startWorkQueue } from "../../platform/kube/work-queue.ts";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import type { MemoryUse } from "../../platform/redis/memory-use.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { AgentClient } from "../leases/agent/agent-client.ts";
 import type { EndedLeases } from "../leases/ended-leases.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -59,6 +60,7 @@ import type { Refusal } from "./observe/observed.ts";
 import type { References } from "./observe/references.ts";
 import { createRefused } from "./observe/refused.ts";
 import { startStages } from "./observe/start-stages.ts";
+import { createStartTraces } from "./observe/start-traces.ts";
 import type { ProfileSaves } from "./on-demand/step-save.ts";
 import type { PodSettings } from "./pod/pod.ts";
 import { type PodWatch, startPodWatch } from "./pod-watch.ts";
@@ -94,6 +96,8 @@ export type LoopParts = {
   /** Shared by both loops. */
   acceptedSessions: AcceptedSessions;
   metrics: OperatorMetrics;
+  /** Undefined: nothing is traced. */
+  tracer?: Tracer | undefined;
   log: Logger;
 };
 
@@ -172,18 +176,24 @@ const subscribe = (
 };
 
 /** What one replica knows while it leads, and nobody else. */
-const createMemory = ({ metrics }: Pick<LoopParts, "metrics">) => ({
-  expectations: createExpectations(),
-  dying: new Set<string>(),
-  leasedSince: new Map<string, number>(),
-  starts: createStartCount((result, pod) => {
-    metrics.started(result);
-    for (const [stage, seconds] of pod ? startStages(pod) : []) metrics.lead.stageTook(stage, seconds);
-  }),
-  refusedStarts: createRefusedStarts(clocks.monotonicMs),
-  keySweeps: createKeySweeps(),
-  autoscaling: createAutoscaling(),
-});
+const createMemory = ({ metrics, tracer }: Pick<LoopParts, "metrics" | "tracer">) => {
+  const startTraces = createStartTraces(tracer, clocks.now);
+  return {
+    expectations: createExpectations(),
+    dying: new Set<string>(),
+    leasedSince: new Map<string, number>(),
+    startTraces,
+    starts: createStartCount((result, pod) => {
+      metrics.started(result);
+      if (!pod) return;
+      startTraces.ready(pod);
+      for (const { stage, startMs, endMs } of startStages(pod)) metrics.lead.stageTook(stage, (endMs - startMs) / 1000);
+    }),
+    refusedStarts: createRefusedStarts(clocks.monotonicMs),
+    keySweeps: createKeySweeps(),
+    autoscaling: createAutoscaling(),
+  };
+};
 
 /** What is remembered of each pool. */
 const poolMemories = ({ expectations, refusedStarts, keySweeps, autoscaling }: ReturnType<typeof createMemory>) => [
@@ -284,8 +294,7 @@ export const runPoolLoop = async <T extends Statused>(
     if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
     memory.dying.delete(uid);
     memory.leasedSince.delete(uid);
-    inspections.forget(uid);
-    memory.starts.forget(uid);
+    for (const part of [inspections, memory.starts, memory.startTraces]) part.forget(uid);
   };
 
   const browserTime = createBrowserTime(deps.metrics.lead, clocks.monotonicMs);

@@ -4,7 +4,7 @@
  *
  *   PUT    /lease   BindLease → 200 AgentState | 409 stale_fence | 503 browser_unhealthy | 503 resetting | 503 stopping
  *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy | 503 stopping
- *   GET    /reset             → 200 AgentState when no reset is under way (any more), within 45 s | 503 as DELETE
+ *   GET    /reset[?timings=true]  → 200 AgentState when no reset is under way (any more), within 45 s | 503 as DELETE
  *   PUT    /change  BrowserChange, sealed (browser-change.ts) → 200 MissingArchives | 409 not_holder and what it names
  *   PUT    /archives/{sha256}  the bytes, sealed → 200 MissingArchives | 404 when no change of the holder names it
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
@@ -110,10 +110,24 @@ export const BindLease = Fence.extend({
   telemetry: CaptureSettings.optional(),
   /** The lease takes a browser that was kept (`AgentState.kept`). Left out: no; such a browser is made anew first. */
   takes_kept: z.boolean().optional(),
+  /** The answer is to have `timings`. */
+  timings: z.boolean().optional(),
   /** What the caller asked for. The agent keeps it as it is, and returns it so that the lease can be restored. */
   request: z.string().max(maxRequestChars),
 });
 export type BindLease = z.infer<typeof BindLease>;
+
+/** The longest step of a call that an agent tells, ms: longer than any call to it. */
+const maxStepMs = 60_000;
+
+const StepMs = z.number().min(0).max(maxStepMs).optional();
+
+/**
+ * How long the steps of one call took, ms, in their order: the browser was made anew or its tabs were tried, it
+ * answered, the fence let the lease in. Steps that were not needed are left out.
+ */
+export const AgentTimings = z.object({ reset: StepMs, health_check: StepMs, fence: StepMs });
+export type AgentTimings = z.infer<typeof AgentTimings>;
 
 /**
  * What becomes of a browser after a lease. `reset`: it is made anew with its configuration; `keep`: the next holder
@@ -182,6 +196,8 @@ export const AgentState = z.object({
   ended: LeaseEnd.optional(),
   /** Only in the answer of `/state`, once it is known. */
   chromium: ChromiumVersion.optional(),
+  /** Only in the answer of a call that asks for them. Bad ones count as none: they decide nothing. */
+  timings: AgentTimings.optional().catch(undefined),
 });
 export type AgentState = z.infer<typeof AgentState>;
 

@@ -1,10 +1,11 @@
 import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { AppError } from "../../platform/base/errors.ts";
+import type { TraceContext } from "../../platform/tracing/trace-context.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { AgentPlace } from "../leases/agent/agent-call.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
-import { type AnyLease, type LeaseRecord, requestOf } from "../leases/records.ts";
+import { type AnyLease, acquiredIn, type LeaseRecord, requestOf } from "../leases/records.ts";
 import type { Browser } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
@@ -70,13 +71,18 @@ export type SessionTarget = {
   path: UpgradePath;
   headers: Record<string, string>;
   projectId: string;
-  /** The `traceparent` of the request by which the session was acquired. */
-  trace: string | undefined;
+  /** The trace in which the session was acquired, where that is recorded. */
+  trace: TraceContext | undefined;
   isGenuine(answer: UpgradeAnswer): boolean;
 };
 
-/** `trace`: the `traceparent` of the request by which the session was acquired. */
-export type SessionByToken = { lease: LeaseRecord; poolUid: string; projectId: string; trace: string | undefined };
+/** `trace`: as in `SessionTarget`. */
+export type SessionByToken = {
+  lease: LeaseRecord;
+  poolUid: string;
+  projectId: string;
+  trace: TraceContext | undefined;
+};
 
 /**
  * Sessions of each store that were found to be over, for a second: a token outlives its session, and whoever sends it
@@ -111,8 +117,8 @@ const sessionOf = async (
     over.set(key, true);
     throw sessionOver(sessionId);
   }
-  const { project: projectId, trace } = requestOf(lease);
-  return { lease, poolUid, projectId, trace };
+  const request = requestOf(lease);
+  return { lease, poolUid, projectId: request.project, trace: acquiredIn(request) };
 };
 
 /** The session that a token is for. Throws as `authorizeSession`. */

@@ -9,7 +9,7 @@ import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
 import type { PoolAcquireResult } from "../metrics/acquire-metrics.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
-import { type Browser, type BrowserSpec, browserKind, isOver } from "../model/browsers/browser.ts";
+import { type Browser, type BrowserSpec, browserKind, isOver, traceAnnotation } from "../model/browsers/browser.ts";
 import { newBrowserSpec } from "../model/browsers/browser-requests.ts";
 import type { CreateBrowser } from "../model/browsers/browser-wire.ts";
 import { onDemandPoolSpec, onDemandRequest } from "../model/browsers/on-demand-pool.ts";
@@ -169,7 +169,9 @@ const giveOut = async (
   deps.metrics.onDemand.inc({ source: served ? "pool" : "start" });
   if (served) return served;
   // With its finalizer, which the operator would else add before it starts anything.
-  const metadata = { name: newId(), namespace: project.namespace, finalizers: [drainFinalizer] };
+  const { trace } = traceOf(deps);
+  const annotations = trace === undefined ? {} : { annotations: { [traceAnnotation]: trace } };
+  const metadata = { name: newId(), namespace: project.namespace, finalizers: [drainFinalizer], ...annotations };
   const free = await reserveRoom(metadata.name, project, deps);
   const browser = await deps.kube.create(browserKind, { metadata, spec }).catch(async (error: unknown) => {
     // Then nobody knows whether it is there.

@@ -1,6 +1,7 @@
 import { AppError } from "../../platform/base/errors.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
 import type { Kube } from "../../platform/kube/client.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { AgentClient } from "../leases/agent/agent-client.ts";
 import { freeName } from "../leases/free-name.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
@@ -25,6 +26,7 @@ export type EndSessionDeps = {
   returningBrowsers: ReturningBrowsers;
   siteReports: OutcomeReports;
   store: LeaseStore;
+  tracer?: Tracer | undefined;
 };
 
 /** Ends a session and frees its name; returns undefined when the session is not active (any more). */

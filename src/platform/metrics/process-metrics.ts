@@ -56,8 +56,15 @@ export const createProcessMetrics = (partsUp: () => Promise<Record<Part, boolean
     buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
     registers,
   });
+  const spansDropped = new Counter({
+    name: "browserpool_spans_dropped_total",
+    help: "Spans that the receiver of traces did not get: the queue was full, it refused them, or it did not answer.",
+    labelNames: ["reason"] as const,
+    registers,
+  });
   return {
     registry,
+    onSpansDropped: (count: number, reason: string): void => spansDropped.inc({ reason }, count),
     onRedisCommand: (operation: string, result: Result, seconds: number): void =>
       redisCommands.observe({ operation, result }, seconds),
     onBlobCall: (operation: string, result: Result, seconds: number): void =>

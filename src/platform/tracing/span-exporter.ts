@@ -7,6 +7,7 @@ import type { Sensitive } from "../base/sensitive.ts";
 import type { EndedSpan } from "./tracer.ts";
 
 type OtlpSpan = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0][number];
+type TraceState = NonNullable<ReturnType<OtlpSpan["spanContext"]>["traceState"]>;
 
 /** Where spans go. `endpoint`: the whole URL. `headers`: by name. */
 export type SpanDestination = { endpoint: string; headers: Readonly<Record<string, Sensitive>>; serviceName: string };
@@ -29,10 +30,19 @@ const kinds = { internal: 0, server: 1, client: 2 } as const;
 
 const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 
-const contextOf = ({ traceId, spanId, sampled }: EndedSpan["context"]) => ({
+/** Of a trace's state nothing is asked but its text. */
+const stateOf = (state: string): TraceState => ({
+  serialize: () => state,
+  get: () => undefined,
+  set: () => stateOf(state),
+  unset: () => stateOf(state),
+});
+
+const contextOf = ({ traceId, spanId, sampled, state }: EndedSpan["context"]) => ({
   traceId,
   spanId,
   traceFlags: Number(sampled),
+  ...(state !== undefined && { traceState: stateOf(state) }),
 });
 
 /** As OpenTelemetry's serializer takes a span, which reads no more of its own type than this. */

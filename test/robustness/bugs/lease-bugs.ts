@@ -205,9 +205,9 @@ export const leaseBugs: readonly SeededBug[] = [
     patches: [
       {
         file: "core/leases/acquire-lease.ts",
-        find: "bindLease(lease, binding, deps, wanted.whileBinding),",
+        find: "await bindLease(lease, binding, deps, wanted.whileBinding);",
         replace:
-          "(void bindLease(lease, binding, deps, wanted.whileBinding), Promise.resolve(undefined as string | undefined)),",
+          "(void bindLease(lease, binding, deps, wanted.whileBinding), await Promise.resolve(undefined as string | undefined));",
       },
     ],
   },

@@ -86,7 +86,7 @@ export const killPointPatches: SourcePatch[] = [
   around("await deps.repairs.establish(uid, action.epoch);", "before-epoch", "after-epoch"),
   {
     file: acquire,
-    find: "const refusal = await traced(deps.tracer,",
-    replace: `${pass(bindPoint)} const refusal = await traced(deps.tracer,`,
+    find: "const refusal = ",
+    replace: `${pass(bindPoint)} const refusal = `,
   },
 ];

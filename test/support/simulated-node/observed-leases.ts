@@ -19,8 +19,8 @@ export const observedLeases = (keeper: LeaseKeeper, say: (said: Said) => void): 
   };
   return {
     ...keeper,
-    async bind(request) {
-      const outcome = await watching(() => keeper.bind(request));
+    async bind(request, times) {
+      const outcome = await watching(() => keeper.bind(request, times));
       const { lease } = keeper.state();
       if (outcome !== "bound") say({ what: "refused", ...nameOf(request), code: outcome });
       else if (lease && (!toldBound || compareFences(lease, toldBound) !== 0)) {

@@ -96,8 +96,8 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
     switches.lying === "state" ? { ...state, ...nothingHeard } : state;
   /** What the server asks: the keeper of the moment, through the switches. */
   const leases: LeaseKeeper = {
-    async bind(request) {
-      const outcome = switches.lying === "bind" ? "bound" : await keeper.bind(request);
+    async bind(request, times) {
+      const outcome = switches.lying === "bind" ? "bound" : await keeper.bind(request, times);
       await pause(switches.slowAnswerMs);
       return outcome;
     },
@@ -106,7 +106,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
       await pause(switches.slowAnswerMs);
       return outcome;
     },
-    afterReset: () => keeper.afterReset(),
+    afterReset: (times) => keeper.afterReset(times),
     isHeldBy: (lease) => keeper.isHeldBy(lease),
     prepare: (lease) => keeper.prepare(lease),
     change: (change, archives) => keeper.change(change, archives),

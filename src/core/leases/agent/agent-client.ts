@@ -29,8 +29,8 @@ export type AgentClient = {
   bind(lease: LeaseRecord, body: BindLease): Promise<AgentAnswer>;
   /** `reuse`: what becomes of the browser. The answer's state tells whether the agent is resetting it. */
   end(lease: LeaseAtAgent, reuse: Reuse): Promise<AgentAnswer>;
-  /** Waits until the browser is no longer being reset: `ok` when it is up. */
-  afterReset(agent: AgentPlace): Promise<AgentAnswer>;
+  /** Waits until the browser is no longer being reset: `ok` when it is up. `timings`: the answer is to have them. */
+  afterReset(agent: AgentPlace, asked?: { timings?: true }): Promise<AgentAnswer>;
   /** What of the holder's session is captured from now on. */
   capture(lease: LeaseAtAgent, telemetry: CaptureChange["telemetry"]): Promise<AgentAnswer>;
   /** The agent's state. From then on the agent refuses binds of epochs below this one. */
@@ -90,7 +90,8 @@ export const createAgentClient = (
         path: "/telemetry",
         body: { session_id: lease.session, epoch: lease.epoch, seq: lease.seq, telemetry },
       }),
-    afterReset: (agent) => call({ method: "GET", agent, path: "/reset", timeoutMs: resetTimeoutMs }),
+    afterReset: (agent, { timings } = {}) =>
+      call({ method: "GET", agent, path: timings ? "/reset?timings=true" : "/reset", timeoutMs: resetTimeoutMs }),
     state: (agent, epoch) => call({ method: "GET", agent, path: `/state?epoch=${epoch}` }),
     async learnTime(agent) {
       await call({ method: "GET", agent, path: "/state" });

@@ -107,6 +107,9 @@ export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> = {
   ],
 };
 
+/** Annotation on a browser that a request has made: the `traceparent` of the request, where that is recorded. */
+export const traceAnnotation = "browserpool.dev/traceparent";
+
 /**
  * How long an ended browser can still be read, ms: as long as Redis keeps its session (scripts/includes/end-lease.lua).
  */

@@ -18,6 +18,7 @@ import { type Corrected, type InspectDeps, type InspectResult, inspect } from ".
 import type { NewBrowser } from "../../leases/lease-store.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import type { LastInspection } from "../observe/observed.ts";
+import type { StartTraces } from "../observe/start-traces.ts";
 import type { InspectionLane } from "../plan/next-inspection.ts";
 import { whyForeign } from "../pod/own-pod.ts";
 import type { PodOwner } from "../pod/pod.ts";
@@ -104,6 +105,7 @@ type InspectionsDeps = Omit<InspectDeps, "check"> & {
   /** An inspection found that the pool needs a round. */
   onPool(pool: BrowserPool): void;
   record: RecordEvent;
+  startTraces: Pick<StartTraces, "registered">;
   /**
    * ms of a clock that is never set: it measures how long an agent has been silent, and a browser is replaced for that.
    */
@@ -177,6 +179,7 @@ export const startInspections = (deps: InspectionsDeps): Inspections => {
     memory.noteResult({ podUid: browser.id, poolUid, epoch }, result);
     if (result.is === "silent" && result.isImpostor && isFirstFailure) noteImpostor(pool, browser, deps);
     for (const corrected of result.corrected) report(pool, { browser, corrected }, deps);
+    if (result.corrected.some(({ why }) => why === "Registered")) deps.startTraces.registered(pool, browser.id);
     if (result.is === "ahead" || result.is === "outdated" || result.is === "silent") deps.onPool(pool);
     return result;
   };

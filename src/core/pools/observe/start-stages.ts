@@ -7,11 +7,14 @@ const since = ({ status }: Pod, type: string): number => {
   return Date.parse(condition?.lastTransitionTime ?? "");
 };
 
+/** A stage of a start, and when it began and ended, ms since 1970. */
+type TimedStage<Name> = { stage: Name; startMs: number; endMs: number };
+
 /**
- * How long the stages of a started pod took, s, by the times that Kubernetes writes down, which are whole seconds. Empty
- * when one is missing.
+ * The stages of a started pod, by the times that Kubernetes writes down, which are whole seconds. Empty when one is
+ * missing. None ends before it begins.
  */
-export const startStages = (pod: Pod): [StartStage, number][] => {
+export const startStages = (pod: Pod): TimedStage<StartStage>[] => {
   const container = pod.status?.containerStatuses?.find(({ name }) => name === agentName);
   const times = [
     Date.parse(pod.metadata.creationTimestamp ?? ""),
@@ -19,7 +22,10 @@ export const startStages = (pod: Pod): [StartStage, number][] => {
     Date.parse(container?.state?.running?.startedAt ?? ""),
     since(pod, "Ready"),
   ];
-  const stages = ["scheduled", "running", "ready"] as const;
   if (times.some(Number.isNaN)) return [];
-  return stages.map((stage, index) => [stage, Math.max(0, ((times[index + 1] ?? 0) - (times[index] ?? 0)) / 1000)]);
+  const stages = ["scheduled", "running", "ready"] as const;
+  return stages.map((stage, index) => {
+    const [startMs = 0, endMs = 0] = times.slice(index);
+    return { stage, startMs, endMs: Math.max(startMs, endMs) };
+  });
 };
