@@ -14,9 +14,9 @@ import { pods as podType } from "../../platform/kube/resource-type.ts";
 import { createForeignPods, type ForeignPods } from "./foreign-pods.ts";
 import type { LoopKeys } from "./loop-keys.ts";
 import { agentEnd } from "./observe/pod-state.ts";
+import { agentName } from "./pod/agent-name.ts";
 import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
-import { agentName } from "./pod/pod-template.ts";
 import type { PoolSource } from "./pool-source.ts";
 
 /** When the agent's container started (observe/start-stages.ts). */

@@ -158,6 +158,44 @@ test("the limits that the installation sets for headful browsers win", () => {
   expect(limits({ headless: true })).toBeUndefined();
 });
 
+// POOL-21
+test("the requests that the installation sets for headful browsers win, and headless ones have that of all", () => {
+  const agent = { name: "agent", resources: { requests: { cpu: "1", memory: "512Mi" }, limits: { memory: "2Gi" } } };
+  const template = check({ spec: { containers: [agent] }, memoryRequests: { "8GiB": "1Gi", "16GiB": "3Gi" } });
+  const resources = (spec: object) => agentOf(build(template, spec))?.resources;
+  expect(resources({})).toEqual({ requests: { cpu: "1", memory: "1Gi" }, limits: { memory: "8Gi" } });
+  expect(resources({ memory: "16GiB" })?.requests).toEqual({ cpu: "1", memory: "3Gi" });
+  expect(resources({ headless: true })).toEqual(agent.resources);
+});
+
+const withAgent = (resources: object, more = {}) => ({ spec: { containers: [{ name: "agent", resources }] }, ...more });
+
+// POOL-21
+test.each<[string, object, RegExp | undefined]>([
+  [
+    "its limit, by itself",
+    { memoryRequests: { "8GiB": "9Gi" } },
+    /memoryRequests\.8GiB: 9Gi is above 8Gi.*memory\.8GiB/,
+  ],
+  [
+    "the limit that is set",
+    { memoryRequests: { "16GiB": "2Gi" }, memory: { "16GiB": "2000Mi" } },
+    /memoryRequests\.16GiB: 2Gi is above 2000Mi/,
+  ],
+  ["that of headless ones", withAgent({ requests: { memory: "3Gi" }, limits: { memory: "2Gi" } }), /limits\.memory/],
+  [
+    "that of headful ones, which have it, too",
+    withAgent({ requests: { memory: "3Gi" } }, { memory: { "8GiB": "2Gi" } }),
+    /memory\.8GiB/,
+  ],
+  ["that of the processor", withAgent({ requests: { cpu: 2 }, limits: { cpu: "1500m" } }), /2 is above 1500m/],
+  ["what is no quantity", { memoryRequests: { "8GiB": "much" } }, /memoryRequests\.8GiB: much is no quantity/],
+  ["nothing", withAgent({ requests: { cpu: 1, memory: "2Gi" }, limits: { cpu: "1", memory: "2048Mi" } }), undefined],
+])("a request above %s is refused by name", (_, template, message) => {
+  if (message) expect(() => check(template)).toThrow(message);
+  else expect(() => check(template)).not.toThrow();
+});
+
 // BROWSER-23
 test("only a browser with a GPU asks for one, and runs where the installation has them", () => {
   const template = check({

@@ -5,7 +5,9 @@ import type { PoolLikeSpec } from "../../model/browsers/on-demand-pool.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import { agentConfigOf, configHash, needsSetup } from "../../model/settings/browser-config.ts";
 import { closeProfileSeconds, keepProfileSeconds } from "../../protocol/profile-save.ts";
-import { agentName, applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
+import { agentName } from "./agent-name.ts";
+import { resourcesOf } from "./pod-resources.ts";
+import { applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
 
 /** The port on which every agent listens in its pod. */
 export const agentPort = 7510;
@@ -91,16 +93,6 @@ const secret = (name: string, secretName: string, key: string) => ({
   name,
   valueFrom: { secretKeyRef: { name: secretName, key } },
 });
-
-/** The pool's `memory` in Kubernetes' notation. */
-const memoryLimit = { "8GiB": "8Gi", "16GiB": "16Gi" } as const;
-
-/**
- * A headless browser has the memory that the installation gives to all; the setting is for headful ones, as the
- * installation defines it.
- */
-const resourcesOf = ({ headless, memory }: BrowserPool["spec"], template: PodTemplate | undefined) =>
-  headless ? {} : { resources: { limits: { memory: template?.memory?.[memory] ?? memoryLimit[memory] } } };
 
 /** A pool with the `apiVersion` and `kind` of the object behind it. */
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string; spec: PoolLikeSpec };
