@@ -17,6 +17,7 @@ import { agentEnd } from "./observe/pod-state.ts";
 import { agentName } from "./pod/agent-name.ts";
 import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
+import { keptResources } from "./pod/pod-resources.ts";
 import type { PoolSource } from "./pool-source.ts";
 
 /** When the agent's container started (observe/start-stages.ts). */
@@ -47,7 +48,11 @@ export const keptPod = ({ metadata, spec, status }: Pod): Pod => ({
   ...(spec && {
     spec: {
       ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
-      containers: spec.containers.map(({ name, image }) => ({ name, ...(image !== undefined && { image }) })),
+      containers: spec.containers.map((container) => ({
+        name: container.name,
+        ...(container.image !== undefined && { image: container.image }),
+        ...keptResources(metadata, container),
+      })),
     },
   }),
   ...(status && {

@@ -20,7 +20,7 @@ import { createEventRecorder } from "../../platform/kube/event-recorder.ts";
 import { createExpectations } from "../../platform/kube/expectations.ts";
 import { type Lead, whenLeadEnds } from "../../platform/kube/leader-election.ts";
 import { createObjectGroups, type ObjectGroups } from "../../platform/kube/object-groups.ts";
-import { keyOf } from "../../platform/kube/objects.ts";
+import { keyOf, type Pod } from "../../platform/kube/objects.ts";
 import type { Change } from "../../platform/kube/reflector.ts";
 import { type Requeue, startWorkQueue } from "../../platform/kube/work-queue.ts";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
@@ -46,6 +46,7 @@ import type { SetupRequests } from "../setups/setup-requests.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";
 import type { NoteProfileUse } from "./apply/note-use.ts";
 import { createRefusedStarts } from "./apply/refused-starts.ts";
+import { createResizes } from "./apply/resizes.ts";
 import { createStartCount } from "./apply/start-count.ts";
 import { createBrowserTime } from "./browser-time.ts";
 import { startInspections } from "./inspect/inspections.ts";
@@ -172,7 +173,7 @@ const subscribe = (
 };
 
 /** What one replica knows while it leads, and nobody else. */
-const createMemory = ({ metrics }: Pick<LoopParts, "metrics">) => ({
+const createMemory = ({ metrics, podSettings, log }: Pick<LoopParts, "metrics" | "podSettings" | "log">) => ({
   expectations: createExpectations(),
   dying: new Set<string>(),
   leasedSince: new Map<string, number>(),
@@ -181,6 +182,12 @@ const createMemory = ({ metrics }: Pick<LoopParts, "metrics">) => ({
     for (const [stage, seconds] of pod ? startStages(pod) : []) metrics.lead.stageTook(stage, seconds);
   }),
   refusedStarts: createRefusedStarts(clocks.monotonicMs),
+  resizes: createResizes({
+    isOn: podSettings.template?.idleCpu !== undefined,
+    monotonicMs: clocks.monotonicMs,
+    count: metrics.resized,
+    log,
+  }),
   keySweeps: createKeySweeps(),
   autoscaling: createAutoscaling(),
 });
@@ -242,6 +249,14 @@ const roundDeps = <T>(given: LoopParts, memory: Memory, own: OwnParts<T>): Round
   ...memory,
 });
 
+/** What looks at each change of a pod. */
+const seenBy =
+  (browserTime: ReturnType<typeof createBrowserTime>, { resizes }: Pick<Memory, "resizes">) =>
+  (pod: Pod, change: Change): void => {
+    browserTime.note(pod, change);
+    resizes.look(pod);
+  };
+
 /** Runs one kind's loop while this replica leads. */
 export const runPoolLoop = async <T extends Statused>(
   loop: PoolLoop<T>,
@@ -284,8 +299,7 @@ export const runPoolLoop = async <T extends Statused>(
     if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
     memory.dying.delete(uid);
     memory.leasedSince.delete(uid);
-    inspections.forget(uid);
-    memory.starts.forget(uid);
+    for (const part of [inspections, memory.starts, memory.resizes]) part.forget(uid);
   };
 
   const browserTime = createBrowserTime(deps.metrics.lead, clocks.monotonicMs);
@@ -296,7 +310,7 @@ export const runPoolLoop = async <T extends Statused>(
     ...{ ...memory, kube, log, source, keys, record },
     add: (key) => queue.add(key),
     addBatched: (key) => queue.addBatched(key, batchMs),
-    onOwned: browserTime.note,
+    onOwned: seenBy(browserTime, memory),
     onDeleted: forgetPod,
   });
   const queue = startWorkQueue({

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { aPool } from "../../../../test/support/observed-pool.ts";
 import { whyUnsupported } from "../../../local/kubelet/supported-pod.ts";
 import { buildPod } from "./pod.ts";
+import { cpuOf } from "./pod-resources.ts";
 import { checkPodTemplate, type PodTemplate } from "./pod-template.ts";
 
 const owner = (spec = {}) => ({ ...aPool(spec), apiVersion: "browserpool.dev/v1alpha1", kind: "BrowserPool" });
@@ -189,11 +190,46 @@ test.each<[string, object, RegExp | undefined]>([
     /memory\.8GiB/,
   ],
   ["that of the processor", withAgent({ requests: { cpu: 2 }, limits: { cpu: "1500m" } }), /2 is above 1500m/],
+  ["that of browsers in use", withAgent({ requests: { cpu: "250m" } }, { idleCpu: "1" }), /idleCpu: 1 is above 250m/],
   ["what is no quantity", { memoryRequests: { "8GiB": "much" } }, /memoryRequests\.8GiB: much is no quantity/],
   ["nothing", withAgent({ requests: { cpu: 1, memory: "2Gi" }, limits: { cpu: "1", memory: "2048Mi" } }), undefined],
 ])("a request above %s is refused by name", (_, template, message) => {
   if (message) expect(() => check(template)).toThrow(message);
   else expect(() => check(template)).not.toThrow();
+});
+
+test("with idleCpu a pod asks for that much, and says what it asks for in use; an on-demand browser is always in use", () => {
+  const agent = { name: "agent", resources: { requests: { cpu: 1, memory: "512Mi" }, limits: { cpu: 2 } } };
+  const template = check({ spec: { containers: [agent] }, memoryRequests: { "8GiB": "1Gi" }, idleCpu: "50m" });
+  const pod = build(template);
+  expect(agentOf(pod)?.resources?.requests).toEqual({ cpu: "50m", memory: "1Gi" });
+  expect([cpuOf(pod, false), cpuOf(pod, true)]).toEqual([
+    { present: "50m", wanted: "50m" },
+    { present: "50m", wanted: "1" },
+  ]);
+  const onDemand = buildPod(
+    { ...owner(), kind: "Browser" },
+    { suffix: "bcdfghjk" },
+    { image: "browser:1", agentPublicKey: "key", template },
+  );
+  expect(agentOf(onDemand)?.resources?.requests).toEqual({ cpu: "1", memory: "1Gi" });
+  expect(cpuOf(onDemand, false)).toBeUndefined();
+  expect(cpuOf(build(check({ spec: { containers: [agent] } })), true)).toBeUndefined();
+});
+
+test.each<[string, object, RegExp]>([
+  [
+    "without a request for browsers in use",
+    withAgent({}),
+    /idleCpu: needs spec\.containers \(agent\) resources\.requests\.cpu/,
+  ],
+  [
+    "where that is the limit, so that a resize could change the QoS class",
+    withAgent({ requests: { cpu: "1" }, limits: { cpu: "1000m" } }),
+    /idleCpu: needs .*limits\.cpu above/,
+  ],
+])("idleCpu is refused %s", (_, template, message) => {
+  expect(() => check({ ...template, idleCpu: "50m" })).toThrow(message);
 });
 
 // BROWSER-23

@@ -98,6 +98,8 @@ const PodTemplate = z.strictObject({
   memory: byMemory.optional(),
   /** What the scheduler counts for them; left out: the request that the container has for all browsers. */
   memoryRequests: byMemory.optional(),
+  /** The processor that a pod asks for while its browser is idle; left out: what it asks for in use. */
+  idleCpu: amount.optional(),
   regions: z.partialRecord(BrowserPoolSpec.shape.region.unwrap(), z.strictObject(placement).partial()).optional(),
 });
 

@@ -6,7 +6,7 @@ import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import { agentConfigOf, configHash, needsSetup } from "../../model/settings/browser-config.ts";
 import { closeProfileSeconds, keepProfileSeconds } from "../../protocol/profile-save.ts";
 import { agentName } from "./agent-name.ts";
-import { resourcesOf } from "./pod-resources.ts";
+import { cpuNotes, resourcesOf } from "./pod-resources.ts";
 import { applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
 
 /** The port on which every agent listens in its pod. */
@@ -108,6 +108,10 @@ export const buildPod = (pool: PodOwner, made: NewPod, settings: PodSettings): N
     pool.spec.region,
   );
 
+/** An on-demand browser is in use from its start to its end. */
+const sizesOf = ({ kind }: PodOwner, { template }: PodSettings): PodTemplate | undefined =>
+  kind === "Browser" && template ? { ...template, idleCpu: undefined } : template;
+
 /** The pod without the template: all fields that make it a browser of this pool. */
 const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettings): NewObject<Pod> => {
   const savesTo = pool.spec.savesProfile ? profile : undefined;
@@ -126,6 +130,7 @@ const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettin
       annotations: {
         [configHashAnnotation]: configHash(pool.spec),
         [templateHashAnnotation]: templateHash(settings),
+        ...cpuNotes(sizesOf(pool, settings)),
         ...(needsSetup(pool.spec) && { [awaitsSetupAnnotation]: "true" }),
         ...(savesTo && { [savesProfileAnnotation]: savesTo.name }),
         [generationAnnotation]: String(pool.metadata.generation ?? 0),
@@ -162,7 +167,7 @@ const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettin
             field("BROWSERPOOL_POD_UID", "metadata.uid"),
             field("BROWSERPOOL_POD_NAME", "metadata.name"),
           ],
-          ...resourcesOf(pool.spec, settings.template),
+          ...resourcesOf(pool.spec, sizesOf(pool, settings)),
           ports: [{ name: "agent", containerPort: agentPort }],
           readinessProbe: {
             httpGet: { path: "/readyz", port: "agent" },
