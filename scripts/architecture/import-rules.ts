@@ -92,6 +92,8 @@ export const restrictions: readonly Restriction[] = [
 
 /** The places that may import an npm package, its types too. A package that is not here has no home yet. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
+  // A module whose name is computed: this one follows the imports of the agent.
+  "?": ["cmd/compile-agent.ts"],
   "@aws-sdk/client-s3": ["platform/blobs"],
   "@bomb.sh/tab": ["cli"],
   "@fastify/busboy": ["core/http"],

@@ -65,6 +65,12 @@ test("the newest Kubernetes that was tried is that of the tests", () => {
   expect(`v${versions.sort(compare).at(-1)}`).toBe(pinnedVersions["kube-apiserver"]);
 });
 
+test("the cluster tests run on the oldest and on the newest Kubernetes that were tried", () => {
+  const versions = rows(/^Kubernetes$/).map(([, version = ""]) => version);
+  const { jobs } = parse(read(".github/workflows/kubernetes.yml"));
+  expect(jobs.cluster.strategy.matrix.kubernetes).toEqual([versions.sort(compare)[0], versions.at(-1)]);
+});
+
 test("what is installed is of stable versions of Kubernetes' APIs, which all between oldest and newest serve", () => {
   const versions = [...read("manifests/install.yaml").matchAll(/^apiVersion: (\S+)$/gm)].map(
     ([, version = ""]) => version,

@@ -11,6 +11,7 @@ Brings up a Kubernetes cluster of three nodes, builds the images, installs the c
   --keep        leaves the cluster and the release as they are at the end, for a look and for the next run
   --script-seconds N  how long scripts run at least while something is changed (default: as long as the change takes)
   --platforms LIST    of the images that the phase release makes, e.g. linux/amd64,linux/arm64 (default: this machine's)
+  --kubernetes V  the version of a cluster that this run makes, e.g. 1.30.14 (default: that of kind, or of the program)
   --tag TAG     images that are there already, for example from another run with --keep: builds none
   --second-try-within N  does once more, if that begins before N s are over: bringing up the cluster, when that fails;
                          phases in which nothing failed but that a time was over
@@ -32,6 +33,8 @@ export type Options = {
   only: string[] | undefined;
   keep: boolean;
   tag: string | undefined;
+  /** Of Kubernetes; left out, any. */
+  kubernetes: string | undefined;
   /** Shortest time that the scripts of users run under a change. */
   scriptSeconds: number;
   /** Of the images of releases. */
@@ -52,7 +55,9 @@ const secondsOf = <Name extends string>(given: Partial<Record<Name, string>>, na
 
 /** `names`: of all phases of the suite. Throws a `UsageError`. */
 export const readOptions = (argv: string[], names: readonly string[]): Options => {
-  const { help, only, keep, tag, "if-possible": ifPossible, ...rest } = parse(argv);
+  const { help, only, keep, tag, kubernetes, "if-possible": ifPossible, ...rest } = parse(argv);
+  if (kubernetes !== undefined && !/^\d+\.\d+\.\d+$/.test(kubernetes))
+    throw new UsageError(`--kubernetes ${kubernetes}: give a whole version, such as 1.30.14`);
   const secondTryWithin = secondsOf(rest, "second-try-within");
   const scriptSeconds = secondsOf(rest, "script-seconds") ?? 0;
   const wanted = only?.split(",");
@@ -61,7 +66,7 @@ export const readOptions = (argv: string[], names: readonly string[]): Options =
     throw new UsageError(`--only: there is no phase ${unknown}; there are ${names.join(", ")}`);
   const draw = readDraw(["--one-of", rest["one-of"]], ["--seed", rest.seed]);
   const platforms = rest.platforms.split(",");
-  return { help, only: wanted, keep, tag, scriptSeconds, platforms, ifPossible, draw, secondTryWithin };
+  return { help, only: wanted, keep, tag, kubernetes, scriptSeconds, platforms, ifPossible, draw, secondTryWithin };
 };
 
 const parse = (argv: string[]) =>
@@ -73,6 +78,7 @@ const parse = (argv: string[]) =>
           only: { type: "string" },
           keep: { type: "boolean", default: false },
           tag: { type: "string" },
+          kubernetes: { type: "string" },
           "second-try-within": { type: "string" },
           "script-seconds": { type: "string" },
           platforms: { type: "string", default: ownPlatform },

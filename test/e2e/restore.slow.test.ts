@@ -1,6 +1,5 @@
 /** The commands of docs/backup.md as they stand: from a cluster that is lost into a new one, with the same bucket. */
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +12,7 @@ import { profileKind } from "../../src/features/profiles/profile.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
 import { locatePrograms } from "../../src/local/locate-programs.mjs";
 import { createLogger } from "../../src/platform/base/log.ts";
+import { backupCommands } from "../support/backup-page.ts";
 import { clientsOf } from "../support/clients.ts";
 import { prepareDataDir } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
@@ -21,10 +21,6 @@ import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { markingExtension } from "../support/marking-extension.ts";
 import { cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";
 import { s3Login, startS3Server, withoutS3 } from "../support/s3-server.ts";
-
-/** The blocks of commands of the page; those in its list are indented. */
-const page = readFileSync(join(import.meta.dirname, "../../docs/backup.md"), "utf8");
-const blocks = [...page.matchAll(/^( *)```sh\n(.*?)^ *```$/gms)].map(([, , block]) => block ?? "");
 
 /** Runs commands of the page in `folder`, for the cluster of this kubeconfig. */
 const run = async (commands: string, { folder, kubeconfig }: { folder: string; kubeconfig: string }) => {
@@ -95,8 +91,7 @@ const hasJq = await promisify(execFile)("jq", ["--version"]).then(
 test.skipIf(withoutS3() ?? !hasJq)(
   "the page's commands bring a lost cluster back: a browser of the new one has the login that was saved in the old one",
   async () => {
-    const [backup = "", before = "", after = ""] = blocks;
-    expect(blocks).toHaveLength(3);
+    const { backup, before, after } = backupCommands;
     await using s3 = await startS3Server();
     const env = {
       BROWSERPOOL_BLOBS: `s3://${s3.settings.bucket}/one`,

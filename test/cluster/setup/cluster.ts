@@ -31,6 +31,8 @@ type Ground = {
   run: Run;
   /** Of this run. */
   folder: string;
+  /** Wanted, of Kubernetes; left out, any. */
+  version: string | undefined;
   /**
    * Notes how to take back what is about to be made, whether or not that succeeds. `ifKilled`: commands for the case
    * that this run is killed.
@@ -64,14 +66,15 @@ export const whyImpossible = (env: Variables): string | undefined => {
   return "they need Docker, or root and a program in BROWSERPOOL_KIND_UP that brings up a cluster";
 };
 
-const byKind = async (env: Variables, { run, folder, abandon }: Ground): Promise<BroughtUp> => {
+const byKind = async (env: Variables, { run, folder, version, abandon }: Ground): Promise<BroughtUp> => {
   const kubeconfig = join(folder, "kubeconfig");
   const isThere = (await kindClusters(run)).includes(name);
   if (isThere) await run("kind", "export", "kubeconfig", "--name", name, "--kubeconfig", kubeconfig);
   else {
     const down = ["delete", "cluster", "--name", name];
     await abandon((again) => again("kind", ...down), [["kind", ...down]]);
-    await run("kind", "create", "cluster", "--config", config, "--kubeconfig", kubeconfig, "--wait", "180s");
+    const image = version === undefined ? [] : ["--image", `kindest/node:v${version}`];
+    await run("kind", "create", "cluster", "--config", config, ...image, "--kubeconfig", kubeconfig, "--wait", "180s");
   }
   const how = isThere ? "kind's, found" : "kind's, made";
   return { env: { ...env, KUBECONFIG: kubeconfig }, isMade: !isThere, how };

@@ -5,7 +5,16 @@ import type { Kube } from "../../../src/platform/kube/client.ts";
 import { namespaces, pods } from "../../../src/platform/kube/resource-type.ts";
 import { connectStack } from "../../support/stack.ts";
 import { type Lane, projectNamespace, type Run, systemNamespace } from "../lane.ts";
-import { deploy, initialKey, packageOlderChart, reachableUrl, remove, type Version, versionOf } from "./release.ts";
+import {
+  deploy,
+  initialKey,
+  olderVersion,
+  packageChartAs,
+  reachableUrl,
+  remove,
+  type Version,
+  versionOf,
+} from "./release.ts";
 import type { Ground, Setting } from "./set-up.ts";
 import { giveLogin } from "./store.ts";
 
@@ -67,7 +76,7 @@ export const installRelease = async (ground: Ground, installation: Installation)
     if (!isMade && !options.keep) stack.defer(() => remove(lastly()));
     const { prefix, tag, previousTag } = images;
     const version = names.includes("upgrade")
-      ? versionOf({ prefix, tag: previousTag, chartFile: await packageOlderChart(run, folder) })
+      ? versionOf({ prefix, tag: previousTag, chartFile: await packageChartAs(olderVersion, run, folder) })
       : versionOf({ prefix, tag });
     await installAnew(version, { kube, run });
     const { items } = await kube.list(pods, { namespace: systemNamespace });

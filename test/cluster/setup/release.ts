@@ -56,10 +56,13 @@ const valueFiles = async (kube: Kube): Promise<string[]> => {
   return names.map((name) => resolve(folder, name));
 };
 
-/** This chart as an older version. As long as there is no release to upgrade from, it stands for one. */
-export const packageOlderChart = async (run: Run, folder: string): Promise<string> => {
-  await run("helm", "package", chart, "--version", "0.0.1", "--app-version", "0.0.1", "--destination", folder);
-  return resolve(folder, "browserpool-0.0.1.tgz");
+/** The release before this one, as long as there is none. */
+export const olderVersion = "0.0.1";
+
+/** This chart as that of another release. */
+export const packageChartAs = async (version: string, run: Run, folder: string): Promise<string> => {
+  await run("helm", "package", chart, "--version", version, "--app-version", version, "--destination", folder);
+  return resolve(folder, `browserpool-${version}.tgz`);
 };
 
 /** Installs the release, or upgrades it, and waits until all of it is ready. */

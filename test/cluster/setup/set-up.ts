@@ -49,9 +49,13 @@ const redisImageOf = async (run: Run): Promise<string> => {
   return image.replace(/^docker\.io\/library\//, "");
 };
 
-const describeCluster = async (kube: Kube, how: string): Promise<string> => {
+/** Rejects when it is of another version than the one that is `wanted`. */
+const describeCluster = async (kube: Kube, how: string, wanted: string | undefined): Promise<string> => {
   const { items } = await kube.list(nodes);
-  return `${items.length} nodes, Kubernetes ${items[0]?.status?.nodeInfo?.kubeletVersion} (${how})`;
+  const version = items[0]?.status?.nodeInfo?.kubeletVersion;
+  if (wanted !== undefined && version !== `v${wanted}`)
+    throw new Error(`the cluster is of Kubernetes ${version}: give one of v${wanted}, or a program that makes it`);
+  return `${items.length} nodes, Kubernetes ${version} (${how})`;
 };
 
 /** A cluster with the images in it, and nothing installed. */
@@ -83,6 +87,7 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
     const up = await bringUp(own, {
       run: runnerFor(own),
       folder,
+      version: options.kubernetes,
       async abandon(undo, ifKilled) {
         if (options.keep) return;
         await noteMade(ifKilled);
@@ -91,7 +96,7 @@ export const setUp = async (setting: Setting): Promise<Ground> => {
     });
     const kube = connectKube({ ...(up.env.KUBECONFIG && { kubeconfigPath: up.env.KUBECONFIG }) });
     stack.defer(() => kube.close());
-    return [{ ...up, kube }, await describeCluster(kube, up.how)];
+    return [{ ...up, kube }, await describeCluster(kube, up.how, options.kubernetes)];
   });
   const { env, kube } = brought;
   const run = runnerFor(env);

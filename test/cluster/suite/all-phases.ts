@@ -13,6 +13,7 @@ import { ownPods } from "./own-pods.ts";
 import { podSecurity } from "./pod-security.ts";
 import { quotas } from "./quotas.ts";
 import { release } from "./release.ts";
+import { restore } from "./restore.ts";
 import { rights } from "./rights.ts";
 import { rollouts } from "./rollouts.ts";
 import { sites } from "./sites.ts";
@@ -42,6 +43,7 @@ export const allPhases: readonly Phase[] = [
   drain,
   nodeStopped,
   uninstall,
+  restore,
   release,
 ];
 
@@ -55,6 +57,7 @@ export const slowPhases: readonly Phase[] = [
   rollouts,
   nodeStopped,
   uninstall,
+  restore,
   release,
 ];
 

@@ -3,16 +3,18 @@ import { join } from "node:path";
 import { type Lane, type Phase, projectNamespace } from "../lane.ts";
 import { until } from "./until.ts";
 
-/** So many `Extension` objects without an archive, as YAML. They have nothing but their names. */
+/** So many `Extension` objects without an archive, as a List. They have nothing but their names. */
 const extensions = (count: number): string =>
-  Array.from({ length: count }, (_, index) =>
-    JSON.stringify({
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "List",
+    items: Array.from({ length: count }, (_, index) => ({
       apiVersion: "browserpool.dev/v1alpha1",
       kind: "Extension",
       metadata: { name: `quotas-${index}`, namespace: projectNamespace, labels: { made: "quotas" } },
       spec: {},
-    }),
-  ).join("\n---\n");
+    })),
+  });
 
 type Counts = Record<string, string>;
 
@@ -42,7 +44,7 @@ export const quotas: Phase = {
       return `${Object.keys(hard).length} kinds`;
     });
     await check("the extension above it is refused by name", async () => {
-      const file = join(lane.folder, "extensions.yaml");
+      const file = join(lane.folder, "extensions.json");
       await writeFile(file, extensions(101));
       const said = await kubectl("create", `--filename=${file}`).catch((error: unknown) => error);
       await kubectl(

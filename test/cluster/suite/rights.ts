@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Lane, type Phase, projectNamespace, systemNamespace, trialsNamespace } from "../lane.ts";
+import { until } from "./until.ts";
 
 /** What each account may do; written by `UPDATE=1 npm run test:cluster -- --only rights`, and read by people. */
 const tableFile = resolve(import.meta.dirname, "../rights.txt");
@@ -19,15 +20,23 @@ type Right = { resource: string; names: string; verbs: string };
 /** A row of `kubectl auth can-i --list`; columns hold no blanks but within brackets. */
 const row = /^(\S*)\s+\[(.*?)\]\s+\[(.*?)\]\s+\[(.*?)\]$/;
 
+/**
+ * What Kubernetes itself gives to every account: to ask about itself and, of newer versions, to read the certificates
+ * that a cluster trusts.
+ */
+const isEverybodys = ({ resource, verbs }: Right): boolean =>
+  resource.startsWith("selfsubject") ||
+  (resource === "clustertrustbundles.certificates.k8s.io" && !/create|update|patch|delete/.test(verbs));
+
 const rightsIn = (text: string): Right[] =>
   text
     .split("\n")
     .map((line) => row.exec(line))
     .flatMap((match) => {
       const [, resource = "", , names = "", verbs = ""] = match ?? [];
-      // Every authenticated account may ask about itself and read what the API server says of itself.
-      return resource === "" || resource.startsWith("selfsubject") ? [] : { resource, names, verbs };
-    });
+      return resource === "" ? [] : { resource, names, verbs };
+    })
+    .filter((right) => !isEverybodys(right));
 
 const lineOf = ({ resource, names, verbs }: Right): string =>
   `  ${[resource, ...(names ? [`(${names})`] : [])].join(" ")}: ${verbs.split(" ").toSorted().join(" ")}`;
@@ -40,10 +49,17 @@ const sectionOf = async (lane: Lane, account: string, namespace: string): Promis
 };
 
 /** The operator gives these in every project, a moment after it has begun. */
-const whenBound = async ({ kubectl }: Lane): Promise<void> => {
-  const bindings = ["rolebinding/browserpool-api", "rolebinding/browserpool-operator"];
+const whenBound = async ({ kubectl, signal }: Lane): Promise<void> => {
+  const bindings = ["rolebindings", "browserpool-api", "browserpool-operator"];
   for (const namespace of [projectNamespace, trialsNamespace])
-    await kubectl("wait", ...bindings, "--namespace", namespace, "--for=create", "--timeout=60s");
+    await until(
+      `the bindings of ${namespace} are there`,
+      async () =>
+        (await kubectl("get", ...bindings, "--namespace", namespace, "--ignore-not-found", "--output", "name"))
+          .trim()
+          .split("\n").length === 2,
+      { signal },
+    );
 };
 
 const tableOf = async (lane: Lane): Promise<string> => {

@@ -1,5 +1,5 @@
 import { type Lane, type Phase, projectNamespace, release, systemNamespace } from "../lane.ts";
-import { deploy, versionOf } from "../setup/release.ts";
+import { deploy, packageChartAs, versionOf } from "../setup/release.ts";
 import { spare, underLoad } from "./under-load.ts";
 import { until } from "./until.ts";
 
@@ -18,9 +18,15 @@ export const upgrade: Phase = {
   name: "upgrade",
   summary: "helm upgrade from the previous chart and image under load; leaves the version under test",
   async run(lane, check) {
-    const { images, kube, run, signal } = lane;
+    const { images, kube, run, signal, folder } = lane;
     const wanted = `${images.prefix}/browser:${images.tag}`;
     let from = "";
+    await check("a release that skips one is refused", async () => {
+      const chartFile = await packageChartAs("0.2.0", run, folder);
+      const refusal = await deploy(versionOf({ ...images, chartFile }), { kube, run }).catch(String);
+      if (!/First go to 0\.1/.test(refusal ?? "")) throw new Error(refusal ?? "Helm installed it");
+      return /\d\S* is installed.*?First go to \S+/.exec(refusal ?? "")?.[0];
+    });
     await underLoad(lane, check, {
       name: "upgrade",
       change: () =>
