@@ -21,6 +21,7 @@ import { startNodes } from "../core/pools/observe/nodes.ts";
 import { startReferences } from "../core/pools/observe/references.ts";
 import { startSessionCaps } from "../core/pools/observe/session-caps.ts";
 import { readPodTemplate } from "../core/pools/pod/read-pod-template.ts";
+import { resizableTemplate } from "../core/pools/pod/resizable-template.ts";
 import { runProjectController } from "../core/projects/controller.ts";
 import { type ProjectObjects, readProjectObjects } from "../core/projects/project-objects.ts";
 import { createAgentKeys } from "../core/protocol/agent-key.ts";
@@ -243,7 +244,7 @@ const start = async (
   signal: AbortSignal,
 ): Promise<RunningOperator> => {
   const projectObjects = readProjectObjects(config.projectObjectsFile);
-  const template = readPodTemplate(config.browserTemplateFile);
+  const wantedTemplate = readPodTemplate(config.browserTemplateFile);
   const proxyProvider = readProxyProvider(config);
   await using stack = new AsyncDisposableStack();
   let election: LeaderElection | undefined;
@@ -260,11 +261,15 @@ const start = async (
   const opsUrl = await startOps({ config, health, registry, log }, stack);
 
   const namespace = config.systemNamespace;
-  const { privateKey, publicKey, master } = await whileUnreachable(
+  const { privateKey, publicKey, master, template } = await whileUnreachable(
     async () => {
       await requireOnlyInstallation({ kube, namespace });
       await ensureNamespace(kube, namespace);
-      return { ...(await loadSigningKey({ kube, namespace })), master: await loadAgentMasterKey({ kube, namespace }) };
+      return {
+        ...(await loadSigningKey({ kube, namespace })),
+        master: await loadAgentMasterKey({ kube, namespace }),
+        template: await resizableTemplate(wantedTemplate, { kube, log }),
+      };
     },
     { signal, log },
   );

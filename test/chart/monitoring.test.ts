@@ -103,6 +103,8 @@ test("every metric of ours is watched by a panel, an alert or a rule, but for th
     "browserpool_ended_leases_dropped_total",
     "browserpool_limited_requests_total",
     "browserpool_on_demand_browsers_total",
+    "browserpool_pod_resizes_total",
+    "browserpool_pool_chromium_browsers",
     "browserpool_recovering_browsers",
     "browserpool_session_outcomes_total",
     "browserpool_site_trials_total",

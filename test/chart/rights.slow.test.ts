@@ -479,7 +479,9 @@ describe("nothing that takes over a node or another account is made by either of
   /** Pods that Pod Security does not look at: the policies alone refuse them. */
   const open = { "browserpool.dev/project": "open", "pod-security.kubernetes.io/enforce": "privileged" };
   beforeAll(async () => {
-    const role = { rules: [{ apiGroups: [""], resources: ["pods", "pods/ephemeralcontainers"], verbs: ["*"] }] };
+    const role = {
+      rules: [{ apiGroups: [""], resources: ["pods", "pods/ephemeralcontainers", "pods/resize"], verbs: ["*"] }],
+    };
     const subjects = ["browserpool-api", "browserpool-operator"].map((name) => ({
       ...{ kind: "ServiceAccount", name, namespace: systemNamespace },
     }));
@@ -675,6 +677,24 @@ describe("nothing that takes over a node or another account is made by either of
     );
     expect(debugged.ok, debugged.text).toBe(true);
     const { ok, text } = await cluster.kubectl("operator", "label pod good -n open browserpool.dev/leased=true");
+    expect(ok, text).toBe(true);
+  });
+
+  const resize = (resources: object): string =>
+    `patch pod good -n open --subresource=resize -p ${JSON.stringify({ spec: { containers: [{ name: "agent", resources }] } })}`;
+
+  test.each([
+    ["more memory", { limits: { memory: "12Gi" } }],
+    ["memory that others ask for", { requests: { memory: "1100Mi" } }],
+    ["a limit of the processor", { limits: { cpu: "64" } }],
+  ])("a resize to %s (operator)", async (_, resources) => {
+    const { ok, text } = await cluster.kubectl("operator", resize(resources));
+    expect(ok, text).toBe(false);
+    expect(text).toMatch(/what it asks for of the processor only/);
+  });
+
+  test("a resize of what a browser asks for of the processor is none of that (operator)", async () => {
+    const { ok, text } = await cluster.kubectl("operator", resize({ requests: { cpu: "300m" } }));
     expect(ok, text).toBe(true);
   });
 });

@@ -10,6 +10,7 @@ import type { RepairStore } from "../../src/core/leases/repair-store.ts";
 import type { BrowserPool } from "../../src/core/model/pools/browser-pool.ts";
 import { createKeySweeps } from "../../src/core/pools/apply/agent-key-secrets.ts";
 import { createRefusedStarts } from "../../src/core/pools/apply/refused-starts.ts";
+import { createResizes } from "../../src/core/pools/apply/resizes.ts";
 import { createStartCount } from "../../src/core/pools/apply/start-count.ts";
 import { startInspections } from "../../src/core/pools/inspect/inspections.ts";
 import { createLoopKeys } from "../../src/core/pools/loop-keys.ts";
@@ -93,6 +94,7 @@ const createMemory = (nowMs: () => number) => ({
   autoscaling: createAutoscaling(),
   acceptedSizes: new Map<string, number>(),
   refusedStarts: createRefusedStarts(nowMs),
+  resizes: createResizes({ isOn: false, monotonicMs: nowMs, count: () => undefined, log: silent }),
 });
 
 type Loop<T extends Statused> = {

@@ -20,6 +20,7 @@ import { connectKube, type Kube } from "../../src/platform/kube/client.ts";
 import { KubeError } from "../../src/platform/kube/kube-error.ts";
 import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import {
+  clusterRoles,
   configMaps,
   events,
   leases,
@@ -54,6 +55,11 @@ const kubeconfigOf = async (account: Account): Promise<string> => {
 beforeAll(async () => {
   cluster = parts.use(await startCluster());
   await installRights(cluster.kube);
+  // As the chart has it with browsers.idleCpu, which the file leaves out.
+  const projectRole = { name: "browserpool-project-operator" };
+  const { rules = [] } = (await cluster.kube.get(clusterRoles, projectRole)) as { rules?: object[] };
+  const resizing = { apiGroups: [""], resources: ["pods/resize"], verbs: ["patch"] };
+  await cluster.kube.patch(clusterRoles, projectRole, { rules: [...rules, resizing] });
   const objectsFile = join(cluster.dataDir, "project-objects.yaml");
   await writeFile(
     objectsFile,
@@ -63,7 +69,10 @@ beforeAll(async () => {
   );
   const browsers = browserPods();
   const templateFile = join(cluster.dataDir, "pod-template.yaml");
-  await writeFile(templateFile, stringify(browsers.template));
+  const [agent] = browsers.template.spec.containers;
+  const resources = { requests: { cpu: "20m" } };
+  const spec = { ...browsers.template.spec, containers: [{ ...agent, resources }] };
+  await writeFile(templateFile, stringify({ spec, idleCpu: "10m" }));
   const config = readConfig({
     REDIS_URL: cluster.redisUrl,
     BROWSERPOOL_PORT: "0",
@@ -144,6 +153,10 @@ test("pools and their browsers can be created, used and deleted", async () => {
   );
   const path = `/browser_pools/${pool.id}`;
   const { session_id } = await call("POST", `${path}/acquire`, {});
+  await eventually("its pod asks for more of the processor", async () => {
+    const { items } = await cluster.kube.list(pods, { namespace: cluster.namespace });
+    return items.some(({ spec }) => spec?.containers[0]?.resources?.requests?.cpu === "20m");
+  });
   await call("POST", `${path}/release`, { session_id, reuse: false });
   await call("PATCH", path, { timeout_seconds: 900, chrome_policy: {} });
   await call("DELETE", path, { force: true });
@@ -255,6 +268,7 @@ test("no call of these tests stayed refused", async () => {
   const names = new Set([...done].map((name) => name.replace(/^\S+ /, "")));
   for (const name of [
     "POST pods",
+    "PATCH pods/resize",
     "POST configmaps",
     "DELETE configmaps",
     "DELETE secrets",

@@ -28,7 +28,10 @@ export const projectObjects = (): ProjectObject[] => embeddedObjects(manifests).
  * The image of browsers, which the admission policies know, and the security of the chart's pod template, which they
  * require.
  */
-export const browserPods = (): { image: string; template: object } => {
+export const browserPods = (): {
+  image: string;
+  template: { spec: { securityContext: unknown; containers: object[] } };
+} => {
   const [pod] = embeddedObjects(manifests).pods;
   const container = pod?.spec?.containers[0];
   if (!pod?.spec || !container?.image) throw new Error("the chart makes no browser");

@@ -57,6 +57,10 @@ export type PodOptions = {
   marked?: boolean;
   /** Its browser saves its profile. */
   saves?: boolean;
+  /** What its container asks for of the processor, and what it is to ask for idle and in use. */
+  cpu?: { present: string; idle: string; inUse: string };
+  /** It was resized in vain a moment ago. */
+  isRefused?: boolean;
   /** What its pod's condition PodScheduled says, since when, relative to now, ms. */
   scheduled?: { status: "True" | "False"; inMs?: number };
 };
@@ -106,10 +110,14 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     setup,
     askedUnder = inspection === "never" ? 0 : (inspection.epoch ?? 1),
     leasedSinceMs,
+    cpu,
+    isRefused = false,
   } = options;
+  const containers = cpu ? [{ name: "agent", resources: { requests: { cpu: cpu.present } } }] : [];
   return {
     askedUnder,
     leasedSinceMs,
+    mayResize: !isRefused,
     uid,
     setup,
     name: `pod-${uid}`,
@@ -122,14 +130,17 @@ export const aPod = (uid: string, options: PodOptions): ObservedPod => {
     node: scheduled?.status === "False" ? undefined : aNode(node),
     pod: {
       ...(scheduled && { status: scheduledCondition(scheduled) }),
-      ...(scheduled?.status !== "False" && { spec: { containers: [], nodeName: "node-1" } }),
+      ...(scheduled?.status !== "False" && { spec: { containers, nodeName: "node-1" } }),
       metadata: {
         name: `pod-${uid}`,
         namespace: "project",
         uid,
         resourceVersion: "1",
         creationTimestamp: iso(nowMs - ageMs),
-        annotations: { "browserpool.dev/failed-starts": `${failedStarts}` },
+        annotations: {
+          "browserpool.dev/failed-starts": `${failedStarts}`,
+          ...(cpu && { "browserpool.dev/idle-cpu": cpu.idle, "browserpool.dev/in-use-cpu": cpu.inUse }),
+        },
         labels: {
           ...(marked && { "browserpool.dev/leased": "true" }),
           ...(saves && { "browserpool.dev/saves-profile": "profile" }),

@@ -16,6 +16,8 @@ export const line = (action: PoolAction): string => {
     case "mark":
     case "unmark":
       return `${action.do} ${action.pod.uid}`;
+    case "resize":
+      return `resize ${action.pod.uid} to ${action.cpu}`;
     case "leave":
     case "stay":
       return `${action.do} ${action.ids.join(",")} ${action.why}`;

@@ -58,9 +58,10 @@ const server = (kube: Kube): Check => ({
   async find() {
     const { version } = await kube.server();
     const minor = Number(/^v1\.(\d+)/.exec(version)?.[1]);
-    return minor >= oldestMinor
-      ? ok(version)
-      : problem(`${version} is too old`, `the chart needs Kubernetes 1.${oldestMinor} or newer`);
+    if (!(minor >= oldestMinor))
+      return problem(`${version} is too old`, `the chart needs Kubernetes 1.${oldestMinor} or newer`);
+    const resizesPods = (await kube.resources("v1")).some(({ name }) => name === "pods/resize");
+    return ok(resizesPods ? version : `${version}, which resizes no pods: browsers.idleCpu does nothing`);
   },
 });
 

@@ -33,7 +33,10 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/ImagePull|pull (access|image)/i, "check browsers.image, and that imagePullSecrets names a Secret that is there"],
   [/violates PodSecurity/i, "a value of browsers.* asks for more than Pod Security restricted allows"],
   [/denied/i, "an admission webhook changes browsers' pods: docs/runbook.md, “BrowserpoolStartsFail”"],
-  [/nodes are available|didn't match|Insufficient/i, "add nodes, or make browsers.resources smaller: docs/sizing.md"],
+  [
+    /nodes are available|didn't match|Insufficient/i,
+    "add nodes, or make the requests of browsers.resources and browsers.memory smaller: docs/sizing.md",
+  ],
 ];
 
 /** The way out of what keeps browsers from starting, by the words of the cluster. */

@@ -24,6 +24,9 @@ type WorkMeter = {
   waiting(controller: string, count: number): void;
 };
 
+/** The same as in pools/apply/resizes.ts. */
+type ResizeResult = "done" | "refused" | "given_up" | "infeasible";
+
 export type OperatorMetrics = {
   lead: LeadMetrics;
   work: WorkMeter;
@@ -31,6 +34,8 @@ export type OperatorMetrics = {
   started(result: StartResult): void;
   /** How many browsers of a pool have still to be asked what Redis has lost; 0: it is not recovered, or gone. */
   recovering(poolUid: string, browsers: number): void;
+  /** A pod was to ask for another share of the processor. */
+  resized(result: ResizeResult): void;
   /** A trial of the config registry has ended. */
   tried(verdict: TrialVerdict): void;
   /** Outcomes of sessions that came, by what became of them. */
@@ -42,6 +47,17 @@ export type OperatorMetrics = {
     /** The fullest server's memory as a share of its limit; 0 without a limit. */
     memory(share: number): void;
   };
+};
+
+const countResizes = (registry: Registry): OperatorMetrics["resized"] => {
+  const resizes = new Counter({
+    name: "browserpool_pod_resizes_total",
+    help: "Resizes of pods whose browser came into use or became idle: done; refused and tried again; given up; or infeasible, by their kubelet.",
+    labelNames: ["result"] as const,
+    registers: [registry],
+  });
+  for (const result of ["done", "refused", "given_up", "infeasible"] as const) resizes.inc({ result }, 0);
+  return (result) => resizes.inc({ result });
 };
 
 /** The metrics that only the operator has. Each scrape calls `isLeading`. `most`: projects with labels of their own. */
@@ -132,6 +148,7 @@ export const createOperatorMetrics = (
       waiting: (controller, count) => queued.set({ controller }, count),
     },
     started: (result) => starts.inc({ result }),
+    resized: countResizes(registry),
     recovering(poolUid, browsers) {
       if (browsers > 0) recovering.set(poolUid, browsers);
       else recovering.delete(poolUid);

@@ -58,6 +58,7 @@ const lead = (unknown: (typeof partsToKnow)[number]) => {
       savers: part("savers"),
     },
     ...{ saves: part("saves"), gate: part("gate"), limits: {}, endedLeases: {}, store: {}, names: {} },
+    podSettings: {},
     metrics: createOperatorMetrics(new Registry(), () => true),
     log: createLogger("silent", "test"),
   } as unknown as Parameters<typeof runPoolController>[0] & LoopParts;

@@ -14,9 +14,10 @@ import { pods as podType } from "../../platform/kube/resource-type.ts";
 import { createForeignPods, type ForeignPods } from "./foreign-pods.ts";
 import type { LoopKeys } from "./loop-keys.ts";
 import { agentEnd } from "./observe/pod-state.ts";
+import { agentName } from "./pod/agent-name.ts";
 import { ownerUidOf } from "./pod/own-pod.ts";
 import { browserPodSelector, poolLabel } from "./pod/pod.ts";
-import { agentName } from "./pod/pod-template.ts";
+import { keptResources } from "./pod/pod-resources.ts";
 import type { PoolSource } from "./pool-source.ts";
 
 /** When the agent's container started (observe/start-stages.ts). */
@@ -47,7 +48,11 @@ export const keptPod = ({ metadata, spec, status }: Pod): Pod => ({
   ...(spec && {
     spec: {
       ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
-      containers: spec.containers.map(({ name, image }) => ({ name, ...(image !== undefined && { image }) })),
+      containers: spec.containers.map((container) => ({
+        name: container.name,
+        ...(container.image !== undefined && { image: container.image }),
+        ...keptResources(metadata, container),
+      })),
     },
   }),
   ...(status && {

@@ -20,7 +20,7 @@ import { createEventRecorder } from "../../platform/kube/event-recorder.ts";
 import { createExpectations } from "../../platform/kube/expectations.ts";
 import { type Lead, whenLeadEnds } from "../../platform/kube/leader-election.ts";
 import { createObjectGroups, type ObjectGroups } from "../../platform/kube/object-groups.ts";
-import { keyOf } from "../../platform/kube/objects.ts";
+import { keyOf, type Pod } from "../../platform/kube/objects.ts";
 import type { Change } from "../../platform/kube/reflector.ts";
 import { type Requeue, startWorkQueue } from "../../platform/kube/work-queue.ts";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
@@ -47,6 +47,7 @@ import type { SetupRequests } from "../setups/setup-requests.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";
 import type { NoteProfileUse } from "./apply/note-use.ts";
 import { createRefusedStarts } from "./apply/refused-starts.ts";
+import { createResizes } from "./apply/resizes.ts";
 import { createStartCount } from "./apply/start-count.ts";
 import { createBrowserTime } from "./browser-time.ts";
 import { startInspections } from "./inspect/inspections.ts";
@@ -176,7 +177,12 @@ const subscribe = (
 };
 
 /** What one replica knows while it leads, and nobody else. */
-const createMemory = ({ metrics, tracer }: Pick<LoopParts, "metrics" | "tracer">) => {
+const createMemory = ({
+  metrics,
+  tracer,
+  podSettings,
+  log,
+}: Pick<LoopParts, "metrics" | "tracer" | "podSettings" | "log">) => {
   const startTraces = createStartTraces(tracer, clocks.now);
   return {
     expectations: createExpectations(),
@@ -190,6 +196,12 @@ const createMemory = ({ metrics, tracer }: Pick<LoopParts, "metrics" | "tracer">
       for (const { stage, startMs, endMs } of startStages(pod)) metrics.lead.stageTook(stage, (endMs - startMs) / 1000);
     }),
     refusedStarts: createRefusedStarts(clocks.monotonicMs),
+    resizes: createResizes({
+      isOn: podSettings.template?.idleCpu !== undefined,
+      monotonicMs: clocks.monotonicMs,
+      count: metrics.resized,
+      log,
+    }),
     keySweeps: createKeySweeps(),
     autoscaling: createAutoscaling(),
   };
@@ -252,6 +264,14 @@ const roundDeps = <T>(given: LoopParts, memory: Memory, own: OwnParts<T>): Round
   ...memory,
 });
 
+/** What looks at each change of a pod. */
+const seenBy =
+  (browserTime: ReturnType<typeof createBrowserTime>, { resizes }: Pick<Memory, "resizes">) =>
+  (pod: Pod, change: Change): void => {
+    browserTime.note(pod, change);
+    resizes.look(pod);
+  };
+
 /** Runs one kind's loop while this replica leads. */
 export const runPoolLoop = async <T extends Statused>(
   loop: PoolLoop<T>,
@@ -294,7 +314,7 @@ export const runPoolLoop = async <T extends Statused>(
     if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
     memory.dying.delete(uid);
     memory.leasedSince.delete(uid);
-    for (const part of [inspections, memory.starts, memory.startTraces]) part.forget(uid);
+    for (const part of [inspections, memory.starts, memory.startTraces, memory.resizes]) part.forget(uid);
   };
 
   const browserTime = createBrowserTime(deps.metrics.lead, clocks.monotonicMs);
@@ -305,7 +325,7 @@ export const runPoolLoop = async <T extends Statused>(
     ...{ ...memory, kube, log, source, keys, record },
     add: (key) => queue.add(key),
     addBatched: (key) => queue.addBatched(key, batchMs),
-    onOwned: browserTime.note,
+    onOwned: seenBy(browserTime, memory),
     onDeleted: forgetPod,
   });
   const queue = startWorkQueue({

@@ -53,6 +53,8 @@ const containerStatusesOf = (pod: Pod, state: StartedState): NonNullable<PodStat
       started: isRunning,
       ready: isReady,
       state: containerState,
+      // Processes have no cgroups; the API server resizes no pod whose node does not tell them.
+      ...(container?.resources && { resources: container.resources }),
     },
   ];
 };

@@ -63,13 +63,13 @@ export type Kube = {
   ): Promise<T>;
   /**
    * JSON merge patch; replaces lists whole. With `metadata.resourceVersion` in the patch, it fails on a concurrent
-   * change.
+   * change. With the subresource `resize` it is a strategic merge patch, which knows containers by their names.
    */
   patch<T extends KubeObject>(
     type: ResourceType<T>,
     ref: Ref,
     mergePatch: object,
-    options?: { subresource?: "status" },
+    options?: { subresource?: "status" | "resize" },
   ): Promise<T>;
   /** Deletes an object. It is no error when the object is gone or now has another `uid`. */
   delete<T extends KubeObject>(
@@ -156,7 +156,7 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
         method: "PATCH",
         path: pathOf(type, ref, options?.subresource),
         body: mergePatch,
-        contentType: "application/merge-patch+json",
+        contentType: `application/${options?.subresource === "resize" ? "strategic-merge-patch" : "merge-patch"}+json`,
       }),
     async delete(type, ref, { uid, gracePeriodSeconds } = {}) {
       const body = {

@@ -1,4 +1,11 @@
-/** Figures of docs/sizing.md: what the kubelets say of browsers and replicas. */
+/**
+ * Figures of docs/sizing.md: what the kubelets say of browsers and replicas, and whether the chart's requests cover it.
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { root } from "../../../scripts/generated-file.ts";
+import { quantityOf } from "../../../src/platform/kube/quantity.ts";
 import { nodes } from "../../../src/platform/kube/resource-type.ts";
 import { evaluate, openTab, withCdp } from "../../support/raw-cdp.ts";
 import { type Lane, type Phase, systemNamespace } from "../lane.ts";
@@ -7,13 +14,16 @@ import { until } from "./until.ts";
 
 const size = 3;
 
+/** At rest the processor is used in short bursts. */
+const windowMs = 30_000;
+
 /** A page of some weight: 5,000 elements, and 20 MB of script objects. */
 const heavyPage =
   "data:text/html,<script>for(let i=0;i<5000;i++)document.write('<p>'+i);window.kept=Array.from({length:20},()=>new Uint8Array(1e6).fill(1))</script>";
 
 type PodStats = {
   podRef: { name: string; namespace: string };
-  cpu?: { usageCoreNanoSeconds?: number };
+  cpu?: { time?: string; usageCoreNanoSeconds?: number };
   /** `rssBytes`: without pages of files, which the first process that reads them is charged for. */
   memory?: { time?: string; workingSetBytes?: number; rssBytes?: number };
 };
@@ -33,25 +43,65 @@ const freshStats = async (lane: Lane, names: string[], sinceMs: number): Promise
 const meanOf = (pods: PodStats[], of: (pod: PodStats) => number | undefined, unit: number): number =>
   pods.reduce((sum, pod) => sum + (of(pod) ?? 0), 0) / pods.length / unit;
 
-/** Means over these pods. */
-const figures = async (lane: Lane, names: string[]): Promise<string> => {
-  const sinceMs = Date.now();
-  const pods = await until("new figures", () => freshStats(lane, names, sinceMs), { signal: lane.signal });
-  const workingSet = meanOf(pods, ({ memory }) => memory?.workingSetBytes, 2 ** 20);
-  const anonymous = meanOf(pods, ({ memory }) => memory?.rssBytes, 2 ** 20);
-  const processor = meanOf(pods, ({ cpu }) => cpu?.usageCoreNanoSeconds, 1e9);
-  const text = `working set ${workingSet.toFixed(0)} MiB, ${anonymous.toFixed(0)} of it anonymous`;
-  return `${text}; ${processor.toFixed(1)} s of processor since the start`;
+/** Means over pods. `workingSet`: MiB. */
+type Figures = { workingSet: number; text: string };
+
+/** Thousandths of a processor between two times; undefined while the kubelet has not looked again. */
+const millicoresOf = (before: PodStats | undefined, after: PodStats): number | undefined => {
+  const ms = Date.parse(after.cpu?.time ?? "") - Date.parse(before?.cpu?.time ?? "");
+  const used = (after.cpu?.usageCoreNanoSeconds ?? Number.NaN) - (before?.cpu?.usageCoreNanoSeconds ?? Number.NaN);
+  return ms > 0 ? used / 1000 / ms : undefined;
 };
 
-const ofPool = async (lane: Lane, pool: TestPool): Promise<string> =>
+/** Means over these pods, of which nobody asks for anything meanwhile. */
+const figures = async (lane: Lane, names: string[]): Promise<Figures> => {
+  const { signal } = lane;
+  const nowMs = Date.now();
+  const before = await until("new figures", () => freshStats(lane, names, nowMs), { signal });
+  const sinceMs = Date.now() + windowMs;
+  const limitMs = windowMs + 60_000;
+  const pods = await until("figures after a while", () => freshStats(lane, names, sinceMs), { signal, limitMs });
+  const ofPod = ({ podRef }: PodStats) => before.find((pod) => pod.podRef.name === podRef.name);
+  const workingSet = meanOf(pods, ({ memory }) => memory?.workingSetBytes, 2 ** 20);
+  const anonymous = meanOf(pods, ({ memory }) => memory?.rssBytes, 2 ** 20);
+  const started = meanOf(pods, ({ cpu }) => cpu?.usageCoreNanoSeconds, 1e9);
+  const millicores = meanOf(pods, (pod) => millicoresOf(ofPod(pod), pod), 1);
+  const memory = `working set ${workingSet.toFixed(0)} MiB, ${anonymous.toFixed(0)} of it anonymous`;
+  const text = `${memory}; ${millicores.toFixed(1)}m of processor at rest, ${started.toFixed(1)} s since the start`;
+  return { workingSet, text };
+};
+
+const ofPool = async (lane: Lane, pool: TestPool): Promise<Figures> =>
   figures(
     lane,
     (await pool.pods()).map(({ metadata }) => metadata.name),
   );
 
-/** Opens the page in every browser of the pool, and returns what they take while they show it. */
-const withPages = async (lane: Lane, pool: TestPool): Promise<string> => {
+/** What a browser asks for by the chart's own values, MiB; those of these tests are smaller, so that many fit. */
+const requestOf = async (kind: "headless" | "headful"): Promise<number> => {
+  const { browsers } = parse(await readFile(join(root, "charts/browserpool/values.yaml"), "utf8")) as {
+    browsers: { resources: { requests: { memory: string } }; memory: { requests: Record<string, string> } };
+  };
+  const { resources, memory } = browsers;
+  const request = kind === "headless" ? resources.requests.memory : memory.requests["8GiB"];
+  return (quantityOf(request ?? "") ?? 0) / 2 ** 20;
+};
+
+/** Waits until the nodes have given these browsers, which are in use, what they ask for then of the processor. */
+const whenResized = async (lane: Lane, pool: TestPool): Promise<string> => {
+  const given = async (): Promise<string | false> => {
+    const amounts = (await pool.pods()).map(({ metadata, status }) => ({
+      wanted: metadata.annotations?.["browserpool.dev/in-use-cpu"],
+      allocated: status?.containerStatuses?.[0]?.allocatedResources?.cpu,
+    }));
+    const isDone = amounts.every(({ wanted, allocated }) => wanted !== undefined && wanted === allocated);
+    return isDone && `each has ${amounts[0]?.allocated}`;
+  };
+  return until("the nodes have resized the pods", given, { signal: lane.signal });
+};
+
+/** Opens the page in every browser of the pool, and does this while they show it. */
+const withPages = async (pool: TestPool, use: () => Promise<void>): Promise<void> => {
   const sessions = [];
   for (let i = 0; i < size; i++) sessions.push(await pool.acquire());
   for (const { cdp_ws_url } of sessions)
@@ -59,20 +109,27 @@ const withPages = async (lane: Lane, pool: TestPool): Promise<string> => {
       await openTab(cdp, heavyPage);
       await evaluate(cdp, "1");
     });
-  const text = await ofPool(lane, pool);
+  await use();
   for (const session of sessions) await pool.release(session);
-  return text;
 };
 
 export const memory: Phase = {
   name: "memory",
   summary: "memory and processor time of browsers and replicas, for docs/sizing.md",
   async run(lane, check) {
-    for (const headless of [true, false]) {
-      const kind = headless ? "headless" : "headful";
-      await using pool = await fullPool(lane, `memory-${kind}`, size, { headless });
-      await check(`a ${kind} browser, idle`, () => ofPool(lane, pool));
-      await check(`a ${kind} browser with a page`, () => withPages(lane, pool));
+    const resizesPods = (await lane.kube.resources("v1")).some(({ name }) => name === "pods/resize");
+    for (const kind of ["headless", "headful"] as const) {
+      await using pool = await fullPool(lane, `memory-${kind}`, size, { headless: kind === "headless" });
+      await check(`a ${kind} browser, idle`, async () => (await ofPool(lane, pool)).text);
+      await withPages(pool, async () => {
+        await check(`a ${kind} browser with a page, which its request covers`, async () => {
+          const [{ workingSet, text }, request] = [await ofPool(lane, pool), await requestOf(kind)];
+          if (workingSet > request) throw new Error(`${text}: the chart asks for ${request} MiB only`);
+          return `${text}; requested ${request} MiB`;
+        });
+        if (resizesPods)
+          await check(`a ${kind} browser in use asks for more of the processor`, () => whenResized(lane, pool));
+      });
     }
     for (const component of ["api", "operator", "redis"])
       await check(`a replica of ${component}`, async () => {
@@ -80,10 +137,11 @@ export const memory: Phase = {
         const names = (await lane.kubectl("get", "pods", "--namespace", systemNamespace, ...selector))
           .trim()
           .split("\n");
-        return figures(
+        const { text } = await figures(
           lane,
           names.map((name) => name.replace("pod/", "")),
         );
+        return text;
       });
   },
 };

@@ -42,11 +42,13 @@ import {
   savedProfileUid,
   saveGraceSeconds,
 } from "../pod/pod.ts";
+import { cpuPatch } from "../pod/pod-resources.ts";
 import type { PoolSource } from "../pool-source.ts";
 import { createAgentKey, deleteAgentKeys, type KeySweeps, sweepAgentKeys } from "./agent-key-secrets.ts";
 import { conditionNotes } from "./condition-events.ts";
 import { type NoteProfileUse, noteUse } from "./note-use.ts";
 import { mayBeCreated, type RefusedStarts } from "./refused-starts.ts";
+import type { Resizes } from "./resizes.ts";
 import type { StartCount } from "./start-count.ts";
 
 export type ApplyDeps = {
@@ -69,6 +71,7 @@ export type ApplyDeps = {
   podSettings: PodSettings;
   agentKeys: Pick<AgentKeys, "keyOf">;
   keySweeps: KeySweeps;
+  resizes: Pick<Resizes, "done" | "refused" | "marked">;
   noteProfileUse: NoteProfileUse;
   record: RecordEvent;
   log: Logger;
@@ -179,10 +182,24 @@ const mark = async ({ do: what, pod }: Act<"mark" | "unmark">, { pool }: Observe
   const metadata = { uid: pod.uid, ...markPatch(what === "mark") };
   try {
     deps.pods.put(await deps.kube.patch(podType, pod.pod.metadata, { metadata }));
+    deps.resizes.marked(pod.uid);
   } catch (error) {
     // The pod is gone, or another pod has its name.
     if (hasReason(error, "NotFound") || hasReason(error, "Conflict")) return;
     deps.log.warn({ err: error, pool: keyOf(pool.metadata), pod: pod.name }, "a pod could not be marked");
+  }
+};
+
+/** An error harms no lease: the pod keeps what it asks for, and is tried again some times (resizes.ts). */
+const resize = async ({ pod, cpu }: Act<"resize">, { pool }: Observed, deps: ApplyDeps): Promise<void> => {
+  const patch = { metadata: { uid: pod.uid }, spec: cpuPatch(cpu) };
+  try {
+    deps.pods.put(await deps.kube.patch(podType, pod.pod.metadata, patch, { subresource: "resize" }));
+    deps.resizes.done(pod.uid);
+  } catch (error) {
+    // The tries are those of this pod, so one that is gone does no harm.
+    if (!deps.resizes.refused(pod.uid)) return;
+    deps.log.warn({ err: error, pool: keyOf(pool.metadata), pod: pod.name, cpu }, "a pod could not be resized");
   }
 };
 
@@ -259,6 +276,8 @@ const carryOut = async (action: PoolAction, observed: Observed, deps: ApplyDeps)
     case "mark":
     case "unmark":
       return mark(action, observed, deps);
+    case "resize":
+      return resize(action, observed, deps);
     case "delete":
       return deletePod(action, observed, deps);
     case "deliver":
@@ -316,7 +335,7 @@ const livingPods = ({ metadata: { uid } }: BrowserPool, { podsByOwner, expectati
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 
 /** One action for each browser, each with a call that may take seconds: they run side by side. */
-const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "delete"];
+const many: readonly PoolAction["do"][] = ["close", "mark", "unmark", "resize", "delete"];
 
 /** Carries out a plan. Throws when a write fails or when this replica no longer leads; the next round plans anew. */
 export const applyPlan = async (observed: Observed, plan: PoolPlan, deps: ApplyDeps): Promise<void> => {
@@ -331,7 +350,7 @@ export const applyPlan = async (observed: Observed, plan: PoolPlan, deps: ApplyD
   await sideBySide("close");
   for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
     await carryOut(action, observed, deps);
-  await sideBySide("mark", "unmark", "delete");
+  await sideBySide("mark", "unmark", "resize", "delete");
   await sweepAgentKeys(observed.pool, livingPods(observed.pool, deps), deps);
   deps.lead.check();
   await deps.store.dropConfigs(observed.pool.metadata.uid, unusedConfigs(observed));

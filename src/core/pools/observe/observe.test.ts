@@ -27,6 +27,7 @@ const deps = (silentMs: number, setByMs: number): ObserveDeps => {
   const inspection = { atMs: monotonicMs - 1, epoch: 1, failures: 1, failingSinceMs };
   return {
     refusedStarts: { of: () => undefined },
+    resizes: { mayTry: () => true },
     source: { get: () => pool, meta },
     podsByOwner: { of: (owner) => (owner === uid ? [warm] : []), size: () => 1 },
     leasedSince: new Map(),

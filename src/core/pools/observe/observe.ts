@@ -9,6 +9,7 @@ import { configHash } from "../../model/settings/browser-config.ts";
 import type { StartGate } from "../../reconcile/start-gate.ts";
 import type { SetupRequests } from "../../setups/setup-requests.ts";
 import type { RefusedStarts } from "../apply/refused-starts.ts";
+import type { Resizes } from "../apply/resizes.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import { type BrowserOwner, whyForeign } from "../pod/own-pod.ts";
 import { canTakeSetup, configHashAnnotation, outdatedBy, type PodSettings } from "../pod/pod.ts";
@@ -46,6 +47,7 @@ export type ObserveDeps = {
   inspections: Pick<Inspections, "lastInspection" | "askedUnder" | "agentEpoch">;
   /** Since when browsers were leased when Redis last knew, by pod uid. `observePool` writes here. */
   leasedSince: Map<string, number>;
+  resizes: Pick<Resizes, "mayTry">;
   nodes: Pick<Nodes, "find">;
   setupRequests: Pick<SetupRequests, "stateOf">;
   /** By `monotonicMs`, as the times of inspections are. */
@@ -174,6 +176,7 @@ export const observePool = async (key: string, deps: ObserveDeps): Promise<Obser
         inspection: byRedisClock(deps.inspections.lastInspection(podUid), offsetMs),
         askedUnder: deps.inspections.askedUnder(podUid),
         leasedSinceMs: deps.leasedSince.get(podUid),
+        mayResize: deps.resizes.mayTry(podUid),
       },
     ];
   });

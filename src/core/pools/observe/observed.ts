@@ -81,6 +81,8 @@ export type ObservedPod = {
   askedUnder: number;
   /** Since when it was leased when Redis last knew, ms by Redis' clock; undefined: it was not. */
   leasedSinceMs: number | undefined;
+  /** Whether it may ask for another share of the processor now (plan/cpu-requests.ts). */
+  mayResize: boolean;
 };
 
 /**

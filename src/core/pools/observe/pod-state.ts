@@ -1,7 +1,7 @@
 import type { Pod } from "../../../platform/kube/objects.ts";
 import type { BrowserRecord } from "../../leases/lease-store.ts";
 import { Termination } from "../../protocol/agent-api.ts";
-import { agentName } from "../pod/pod-template.ts";
+import { agentName } from "../pod/agent-name.ts";
 import type { PodState } from "./observed.ts";
 
 /** How the agent's container has ended, if it has. The pods of a template may have further containers, in any order. */

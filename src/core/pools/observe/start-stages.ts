@@ -1,6 +1,6 @@
 import type { Pod } from "../../../platform/kube/objects.ts";
 import type { StartStage } from "../../metrics/lead-metrics.ts";
-import { agentName } from "../pod/pod-template.ts";
+import { agentName } from "../pod/agent-name.ts";
 
 const since = ({ status }: Pod, type: string): number => {
   const condition = status?.conditions?.find((one) => one.type === type && one.status === "True");

@@ -42,6 +42,7 @@ export type PoolAction =
   | { do: "discardKept" }
   | { do: "mark"; pod: ObservedPod }
   | { do: "unmark"; pod: ObservedPod }
+  | { do: "resize"; pod: ObservedPod; cpu: string }
   | { do: "delete"; pod: ObservedPod; why: DeleteReason }
   | { do: "deliver"; pod: ObservedPod }
   | { do: "use"; profile: { uid: string; name: string } }

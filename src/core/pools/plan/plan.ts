@@ -18,13 +18,15 @@
  *      Idle browsers whose profile has newer contents go, too (profile-use.ts).
  *   8. Have browsers that wait for their setup given it (deliveries.ts), once the browser before them is saved to their profile. One
  *      whose configuration has changed meanwhile goes.
- *   9. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts).
+ *   9. Mark the pods of browsers in use, for PodDisruptionBudgets and Cluster Autoscaler (in-use-marks.ts). With `idleCpu`, have
+ *      marked pods ask for more of the processor than others (cpu-requests.ts).
  * A pod counts as alive until its process is surely gone, so a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../leases/records.ts";
 import type { EndedReason, Observed, ObservedPod } from "../observe/observed.ts";
 import { endGraceSeconds, savedProfileUid } from "../pod/pod.ts";
 import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts";
+import { resizes } from "./cpu-requests.ts";
 import { deliveries } from "./deliveries.ts";
 import { marks } from "./in-use-marks.ts";
 import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
@@ -170,6 +172,7 @@ export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
   const plan = observed.pool.metadata.deletionTimestamp ? planDeletion(observed, nowMs) : planUpkeep(observed, nowMs);
   const recovering = recovery(observed);
   const marking = marks(observed, resyncMs);
+  const resizing = resizes(observed, resyncMs);
   const delivering = deliveries(observed, nowMs);
   return {
     actions: [
@@ -178,12 +181,14 @@ export const planPool = (observed: Observed, nowMs: number): PoolPlan => {
       ...inspections(observed, nowMs, resyncMs),
       ...delivering.actions,
       ...marking.actions,
+      ...resizing.actions,
       ...recovering.actions,
     ],
     status: plan.status,
     requeueAfterMs: Math.min(
       plan.requeueAfterMs,
       marking.requeueAfterMs,
+      resizing.requeueAfterMs,
       delivering.requeueAfterMs ?? resyncMs,
       recovering.requeueAfterMs ?? resyncMs,
       ...drainTimes(observed, nowMs),

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { aPool } from "../../../../test/support/observed-pool.ts";
 import { whyUnsupported } from "../../../local/kubelet/supported-pod.ts";
 import { buildPod } from "./pod.ts";
+import { cpuOf } from "./pod-resources.ts";
 import { checkPodTemplate, type PodTemplate } from "./pod-template.ts";
 
 const owner = (spec = {}) => ({ ...aPool(spec), apiVersion: "browserpool.dev/v1alpha1", kind: "BrowserPool" });
@@ -156,6 +157,79 @@ test("the limits that the installation sets for headful browsers win", () => {
   expect(limits({})).toEqual({ memory: "3Gi" });
   expect(limits({ memory: "16GiB" })).toEqual({ memory: "16Gi" });
   expect(limits({ headless: true })).toBeUndefined();
+});
+
+// POOL-21
+test("the requests that the installation sets for headful browsers win, and headless ones have that of all", () => {
+  const agent = { name: "agent", resources: { requests: { cpu: "1", memory: "512Mi" }, limits: { memory: "2Gi" } } };
+  const template = check({ spec: { containers: [agent] }, memoryRequests: { "8GiB": "1Gi", "16GiB": "3Gi" } });
+  const resources = (spec: object) => agentOf(build(template, spec))?.resources;
+  expect(resources({})).toEqual({ requests: { cpu: "1", memory: "1Gi" }, limits: { memory: "8Gi" } });
+  expect(resources({ memory: "16GiB" })?.requests).toEqual({ cpu: "1", memory: "3Gi" });
+  expect(resources({ headless: true })).toEqual(agent.resources);
+});
+
+const withAgent = (resources: object, more = {}) => ({ spec: { containers: [{ name: "agent", resources }] }, ...more });
+
+// POOL-21
+test.each<[string, object, RegExp | undefined]>([
+  [
+    "its limit, by itself",
+    { memoryRequests: { "8GiB": "9Gi" } },
+    /memoryRequests\.8GiB: 9Gi is above 8Gi.*memory\.8GiB/,
+  ],
+  [
+    "the limit that is set",
+    { memoryRequests: { "16GiB": "2Gi" }, memory: { "16GiB": "2000Mi" } },
+    /memoryRequests\.16GiB: 2Gi is above 2000Mi/,
+  ],
+  ["that of headless ones", withAgent({ requests: { memory: "3Gi" }, limits: { memory: "2Gi" } }), /limits\.memory/],
+  [
+    "that of headful ones, which have it, too",
+    withAgent({ requests: { memory: "3Gi" } }, { memory: { "8GiB": "2Gi" } }),
+    /memory\.8GiB/,
+  ],
+  ["that of the processor", withAgent({ requests: { cpu: 2 }, limits: { cpu: "1500m" } }), /2 is above 1500m/],
+  ["that of browsers in use", withAgent({ requests: { cpu: "250m" } }, { idleCpu: "1" }), /idleCpu: 1 is above 250m/],
+  ["what is no quantity", { memoryRequests: { "8GiB": "much" } }, /memoryRequests\.8GiB: much is no quantity/],
+  ["nothing", withAgent({ requests: { cpu: 1, memory: "2Gi" }, limits: { cpu: "1", memory: "2048Mi" } }), undefined],
+])("a request above %s is refused by name", (_, template, message) => {
+  if (message) expect(() => check(template)).toThrow(message);
+  else expect(() => check(template)).not.toThrow();
+});
+
+test("with idleCpu a pod asks for that much, and says what it asks for in use; an on-demand browser is always in use", () => {
+  const agent = { name: "agent", resources: { requests: { cpu: 1, memory: "512Mi" }, limits: { cpu: 2 } } };
+  const template = check({ spec: { containers: [agent] }, memoryRequests: { "8GiB": "1Gi" }, idleCpu: "50m" });
+  const pod = build(template);
+  expect(agentOf(pod)?.resources?.requests).toEqual({ cpu: "50m", memory: "1Gi" });
+  expect([cpuOf(pod, false), cpuOf(pod, true)]).toEqual([
+    { present: "50m", wanted: "50m" },
+    { present: "50m", wanted: "1" },
+  ]);
+  const onDemand = buildPod(
+    { ...owner(), kind: "Browser" },
+    { suffix: "bcdfghjk" },
+    { image: "browser:1", agentPublicKey: "key", template },
+  );
+  expect(agentOf(onDemand)?.resources?.requests).toEqual({ cpu: "1", memory: "1Gi" });
+  expect(cpuOf(onDemand, false)).toBeUndefined();
+  expect(cpuOf(build(check({ spec: { containers: [agent] } })), true)).toBeUndefined();
+});
+
+test.each<[string, object, RegExp]>([
+  [
+    "without a request for browsers in use",
+    withAgent({}),
+    /idleCpu: needs spec\.containers \(agent\) resources\.requests\.cpu/,
+  ],
+  [
+    "where that is the limit, so that a resize could change the QoS class",
+    withAgent({ requests: { cpu: "1" }, limits: { cpu: "1000m" } }),
+    /idleCpu: needs .*limits\.cpu above/,
+  ],
+])("idleCpu is refused %s", (_, template, message) => {
+  expect(() => check({ ...template, idleCpu: "50m" })).toThrow(message);
 });
 
 // BROWSER-23

@@ -7,14 +7,16 @@ import { z } from "zod";
 import { checkValue } from "../../../platform/kinds/check-value.ts";
 import type { NewObject, Pod } from "../../../platform/kube/objects.ts";
 import { BrowserPoolSpec } from "../../model/pools/browser-pool.ts";
-
-/** The container of the agent in a browser's pod. */
-export const agentName = "agent";
+import { agentName } from "./agent-name.ts";
+import { resourceFaults } from "./pod-resources.ts";
 
 type PodSpec = NonNullable<Pod["spec"]>;
 type Container = PodSpec["containers"][number];
 
 const texts = z.record(z.string(), z.string());
+/** YAML reads an amount such as `1` as a number. */
+const amount = z.union([z.string().min(1), z.number().transform(String)]);
+const amounts = z.record(z.string(), amount);
 /** Not checked here: the API server checks them when it creates a pod. */
 const fields = z.looseObject({});
 const list = z.array(fields);
@@ -27,7 +29,7 @@ const agentFields = z.looseObject({
   name: z.string().min(1),
   env: named.optional(),
   imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
-  resources: z.looseObject({ limits: texts.optional() }).optional(),
+  resources: z.looseObject({ limits: amounts.optional(), requests: amounts.optional() }).optional(),
   securityContext: fields.optional(),
   volumeMounts: named.optional(),
 });
@@ -75,6 +77,9 @@ const specFields = {
   volumes: named,
 } satisfies Record<keyof PodSpec, z.ZodType>;
 
+/** An amount for each `memory` that a pool may ask for. */
+const byMemory = z.strictObject({ "8GiB": amount, "16GiB": amount }).partial();
+
 const PodTemplate = z.strictObject({
   metadata: z.strictObject({ labels: texts.optional(), annotations: texts.optional() }).optional(),
   spec: z.strictObject(specFields).partial().optional(),
@@ -90,17 +95,23 @@ const PodTemplate = z.strictObject({
     })
     .optional(),
   /** The memory limit of headful browsers for each `memory` that a pool may ask for; left out: as much as that says. */
-  memory: z
-    .strictObject({ "8GiB": z.string().min(1), "16GiB": z.string().min(1) })
-    .partial()
-    .optional(),
+  memory: byMemory.optional(),
+  /** What the scheduler counts for them; left out: the request that the container has for all browsers. */
+  memoryRequests: byMemory.optional(),
+  /** The processor that a pod asks for while its browser is idle; left out: what it asks for in use. */
+  idleCpu: amount.optional(),
   regions: z.partialRecord(BrowserPoolSpec.shape.region.unwrap(), z.strictObject(placement).partial()).optional(),
 });
 
 export type PodTemplate = z.infer<typeof PodTemplate>;
 
 /** Parses a template. Throws an `Error` that names each bad field; `where`: the file. */
-export const checkPodTemplate = (value: unknown, where: string): PodTemplate => checkValue(PodTemplate, value, where);
+export const checkPodTemplate = (value: unknown, where: string): PodTemplate => {
+  const template = checkValue(PodTemplate, value, where);
+  const faults = resourceFaults(template);
+  if (faults.length > 0) throw new Error(`${where}: ${faults.join("; ")}`);
+  return template;
+};
 
 type Placement = NonNullable<NonNullable<PodTemplate["regions"]>["us-east"]>;
 
@@ -127,9 +138,13 @@ const withOwnFields = (
   const taken = new Set(own.env?.map(({ name }) => name));
   const env = [...(own.env ?? []), ...(given.env ?? []).filter(({ name }) => !taken.has(name))];
   const { resources, ...others } = given;
-  // The schema knows that the limits are texts by their names; what is in them is the API server's to check.
-  const { limits, ...rest } = (resources ?? {}) as Resources;
-  const merged: Resources = { ...rest, limits: { ...limits, ...own.resources?.limits } };
+  // The schema knows that requests and limits are texts by their names; what is in them is the API server's to check.
+  const { limits, requests, ...rest } = (resources ?? {}) as Resources;
+  const merged: Resources = {
+    ...rest,
+    ...((requests || own.resources?.requests) && { requests: { ...requests, ...own.resources?.requests } }),
+    limits: { ...limits, ...own.resources?.limits },
+  };
   return { ...others, ...own, env, ...((resources || own.resources) && { resources: merged }) };
 };
 

@@ -5,7 +5,9 @@ import type { PoolLikeSpec } from "../../model/browsers/on-demand-pool.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import { agentConfigOf, configHash, needsSetup } from "../../model/settings/browser-config.ts";
 import { closeProfileSeconds, keepProfileSeconds } from "../../protocol/profile-save.ts";
-import { agentName, applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
+import { agentName } from "./agent-name.ts";
+import { cpuNotes, resourcesOf } from "./pod-resources.ts";
+import { applyPodTemplate, gpuTemplate, type PodTemplate } from "./pod-template.ts";
 
 /** The port on which every agent listens in its pod. */
 export const agentPort = 7510;
@@ -92,16 +94,6 @@ const secret = (name: string, secretName: string, key: string) => ({
   valueFrom: { secretKeyRef: { name: secretName, key } },
 });
 
-/** The pool's `memory` in Kubernetes' notation. */
-const memoryLimit = { "8GiB": "8Gi", "16GiB": "16Gi" } as const;
-
-/**
- * A headless browser has the memory that the installation gives to all; the setting is for headful ones, as the
- * installation defines it.
- */
-const resourcesOf = ({ headless, memory }: BrowserPool["spec"], template: PodTemplate | undefined) =>
-  headless ? {} : { resources: { limits: { memory: template?.memory?.[memory] ?? memoryLimit[memory] } } };
-
 /** A pool with the `apiVersion` and `kind` of the object behind it. */
 export type PodOwner = BrowserPool & { apiVersion: string; kind: string; spec: PoolLikeSpec };
 
@@ -115,6 +107,10 @@ export const buildPod = (pool: PodOwner, made: NewPod, settings: PodSettings): N
     pool.spec.gpu ? gpuTemplate(settings.template) : settings.template,
     pool.spec.region,
   );
+
+/** An on-demand browser is in use from its start to its end. */
+const sizesOf = ({ kind }: PodOwner, { template }: PodSettings): PodTemplate | undefined =>
+  kind === "Browser" && template ? { ...template, idleCpu: undefined } : template;
 
 /** The pod without the template: all fields that make it a browser of this pool. */
 const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettings): NewObject<Pod> => {
@@ -134,6 +130,7 @@ const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettin
       annotations: {
         [configHashAnnotation]: configHash(pool.spec),
         [templateHashAnnotation]: templateHash(settings),
+        ...cpuNotes(sizesOf(pool, settings)),
         ...(needsSetup(pool.spec) && { [awaitsSetupAnnotation]: "true" }),
         ...(savesTo && { [savesProfileAnnotation]: savesTo.name }),
         [generationAnnotation]: String(pool.metadata.generation ?? 0),
@@ -170,7 +167,7 @@ const ownPod = (pool: PodOwner, { suffix, profile }: NewPod, settings: PodSettin
             field("BROWSERPOOL_POD_UID", "metadata.uid"),
             field("BROWSERPOOL_POD_NAME", "metadata.name"),
           ],
-          ...resourcesOf(pool.spec, settings.template),
+          ...resourcesOf(pool.spec, sizesOf(pool, settings)),
           ports: [{ name: "agent", containerPort: agentPort }],
           readinessProbe: {
             httpGet: { path: "/readyz", port: "agent" },
