@@ -288,6 +288,7 @@ describe("kubectl", () => {
       available: 3,
       acquired: 1,
       waiting: 2,
+      chromiumVersions: [{ version: "156.0.7800.12", browsers: 4 }],
       selector: "browserpool.dev/pool=u",
       conditions,
     };
@@ -304,10 +305,11 @@ describe("kubectl", () => {
       "ACQUIRED",
       "WAITING",
       "READY",
+      "CHROMIUM",
       "SCALING",
       "AGE",
     ]);
-    expect(row.split(/\s+/).slice(0, 7)).toEqual(["demo", "5", "4", "3", "1", "2", "False"]);
+    expect(row.split(/\s+/).slice(0, 8)).toEqual(["demo", "5", "4", "3", "1", "2", "False", "156.0.7800.12"]);
     const scale = JSON.parse(await plane.kubectl("get", "bp", "demo", "--subresource=scale", "--output=json"));
     expect(scale).toMatchObject({ spec: { replicas: 5 }, status: { replicas: 4, selector: "browserpool.dev/pool=u" } });
   });

@@ -105,10 +105,12 @@ export const BrowserPoolStatus = z
     outdatedPods: count("Browsers of an earlier image or pod template. They are replaced at the fill rate."),
     chromiumVersions: z
       .array(
-        z.object({
-          version: z.string().max(32).describe("Such as 156.0.7800.12."),
-          browsers: count("Browsers of this version."),
-        }),
+        z
+          .object({
+            version: z.string().max(32).describe("Such as 156.0.7800.12."),
+            browsers: count("Browsers of this version."),
+          })
+          .describe("A version of Chromium."),
       )
       .max(4)
       .optional()
