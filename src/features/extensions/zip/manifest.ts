@@ -33,8 +33,12 @@ type Named = [field: string, path: string | undefined];
 const listed = (field: string, list: readonly string[] = []): Named[] =>
   list.map((one, index) => [`${field}[${index}]`, one]);
 
+/** A key is the archive's, too. */
 const keyed = (field: string, byKey: Record<string, string | undefined> = {}): Named[] =>
-  Object.entries(byKey).map(([key, one]) => [`${field}.${key}`, one]);
+  Object.entries(byKey).map(([key, one]) => [
+    /^\w{1,40}$/.test(key) ? `${field}.${key}` : `${field}[${shownName(key)}]`,
+    one,
+  ]);
 
 const namedFiles = (manifest: z.infer<typeof NamedFiles>): Named[] => {
   const icon = manifest.action?.default_icon;

@@ -30,6 +30,16 @@ export const manifests: Hostile[] = [
       ["no version", '{"manifest_version": 3, "name": "x"}', "version"],
       ["a version that is a number", '{"manifest_version": 3, "name": "x", "version": 1}', "version"],
       ["a version that is no version", '{"manifest_version": 3, "name": "x", "version": "1.a"}', "version"],
+      [
+        "an icon whose size is no number, and can't be shown",
+        '{"manifest_version": 3, "name": "x", "version": "1", "icons": {"\ufeff16": "i.png"}}',
+        'icons["\\u{feff}16"]: the archive has no file "i.png"',
+      ],
+      [
+        "an icon whose size has no end",
+        `{"manifest_version": 3, "name": "x", "version": "1", "icons": {"${"1".repeat(5000)}": "i.png"}}`,
+        `icons["${"1".repeat(100)}…"]: the archive`,
+      ],
       ["nested too deeply", "[".repeat(500_000), "JSON"],
     ] as const
   ).map(([what, content, mentioned]) =>
