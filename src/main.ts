@@ -26,5 +26,8 @@ process.on("unhandledRejection", (reason) => {
 });
 
 const argv = process.argv.slice(2);
-const own: Partial<Record<string, () => Promise<number>>> = { agent, "agent --compile": compile };
-process.exit(await (own[argv.join(" ")]?.() ?? command(argv)));
+const own = new Map([
+  ["agent", agent],
+  ["agent --compile", compile],
+]);
+process.exit(await (own.get(argv.join(" "))?.() ?? command(argv)));

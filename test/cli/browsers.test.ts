@@ -104,6 +104,7 @@ test("a service that does not answer is named", async () => {
 
 test.each([
   [["pols"], "unknown command 'pols'"],
+  [["constructor"], "unknown command 'constructor'"],
   [["release"], "missing required argument 'session'"],
   [["pools", "-o", "xml"], "Allowed choices are table, json, yaml, name"],
   [["acquire", "--wait", "-1"], "give whole seconds"],

@@ -1,4 +1,5 @@
 /** The commands of docs/backup.md as they stand: from a cluster that is lost into a new one, with the same bucket. */
+
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +7,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { toFile } from "@onkernel/sdk";
 import { expect, onTestFinished, test } from "vitest";
-import { browserKind } from "../../src/core/model/browsers/browser.ts";
 import { extensionKind } from "../../src/features/extensions/extension.ts";
 import { profileKind } from "../../src/features/profiles/profile.ts";
 import { startControlPlane } from "../../src/local/control-plane.ts";
@@ -15,12 +15,12 @@ import { createLogger } from "../../src/platform/base/log.ts";
 import { backupCommands } from "../support/backup-page.ts";
 import { clientsOf } from "../support/clients.ts";
 import { prepareDataDir } from "../support/control-plane.ts";
-import { eventually } from "../support/eventually.ts";
 import { fastest, untilAvailable } from "../support/filled-pool.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
 import { markingExtension } from "../support/marking-extension.ts";
-import { cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";
+import { cookieOf, withCdp } from "../support/raw-cdp.ts";
 import { s3Login, startS3Server, withoutS3 } from "../support/s3-server.ts";
+import { saveLogin } from "../support/save-login.ts";
 
 /** Runs commands of the page in `folder`, for the cluster of this kubeconfig. */
 const run = async (commands: string, { folder, kubeconfig }: { folder: string; kubeconfig: string }) => {
@@ -54,17 +54,7 @@ const fillCluster = async (stack: LocalStack) => {
   return { project, key, kernel, profile, extension, zip };
 };
 
-const saveLogin = async (stack: LocalStack, { project, kernel }: Awaited<ReturnType<typeof fillCluster>>) => {
-  const settings = { headless: true, timeout_seconds: 60, profile: { name: "work", save_changes: true } };
-  const { session_id: name, cdp_ws_url } = await kernel.browsers.create(settings);
-  // A cookie that ends with the browser stays in a profile, too.
-  await withCdp(cdp_ws_url, (cdp) => setCookie(cdp, "login", "of the lost cluster"));
-  await kernel.browsers.deleteByID(name);
-  await eventually("the profile is saved", async () => {
-    const browser = await stack.kube.get(browserKind, { namespace: project, name });
-    return browser?.status?.conditions.some(({ type, reason }) => type === "ProfileSaved" && reason === "Saved");
-  });
-};
+const login = "of the lost cluster";
 
 const log = createLogger("error", "test");
 
@@ -107,7 +97,7 @@ test.skipIf(withoutS3() ?? !hasJq)(
       made = await fillCluster(lost);
       // Objects are older than contents: the store is not in the cluster.
       await run(backup, { folder, kubeconfig: lost.kubeconfig });
-      await saveLogin(lost, made);
+      await saveLogin({ ...made, kube: lost.kube, namespace: made.project }, { profile: "work", login });
     } finally {
       await lost[Symbol.asyncDispose]();
     }
@@ -123,7 +113,7 @@ test.skipIf(withoutS3() ?? !hasJq)(
     const browsers = await untilAvailable(kernel, "again", 1);
     expect(browsers).toMatchObject({ profile_id: profile.id, extension_ids: [extension.id] });
     const { session_id, cdp_ws_url } = await kernel.browserPools.acquire("again", { acquire_timeout_seconds: 60 });
-    expect(await withCdp(cdp_ws_url, (cdp) => cookieOf(cdp, "login"))).toBe("of the lost cluster");
+    expect(await withCdp(cdp_ws_url, (cdp) => cookieOf(cdp, "login"))).toBe(login);
     await kernel.browserPools.release("again", { session_id });
     const restored = await stack.kube.get(profileKind, { namespace: project, name: profile.id });
     expect(restored?.status).toMatchObject({ version: 1, archive: expect.stringMatching(/^1-/) });

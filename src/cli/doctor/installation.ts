@@ -3,6 +3,7 @@ import { kinds } from "../../cmd/features.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { hasReason, isTransient } from "../../platform/kube/kube-error.ts";
 import type { KubeObject, Pod } from "../../platform/kube/objects.ts";
+import { resizesPods } from "../../platform/kube/resizes-pods.ts";
 import { pods, type ResourceType } from "../../platform/kube/resource-type.ts";
 import { type Check, type Found, firstOf, ok, problem, skipped, warning } from "./finding.ts";
 import { projectChecks } from "./project.ts";
@@ -60,8 +61,7 @@ const server = (kube: Kube): Check => ({
     const minor = Number(/^v1\.(\d+)/.exec(version)?.[1]);
     if (!(minor >= oldestMinor))
       return problem(`${version} is too old`, `the chart needs Kubernetes 1.${oldestMinor} or newer`);
-    const resizesPods = (await kube.resources("v1")).some(({ name }) => name === "pods/resize");
-    return ok(resizesPods ? version : `${version}, which resizes no pods: browsers.idleCpu does nothing`);
+    return ok((await resizesPods(kube)) ? version : `${version}, which resizes no pods: browsers.idleCpu does nothing`);
   },
 });
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
 import { startGroupProcess } from "../../platform/process/group-process.ts";
 import { endMarked, markName, newMark } from "../../platform/process/marked-processes.ts";
+import { ChromiumVersion } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { type BrowserParts, type PreparePart, prepareParts } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
@@ -54,7 +55,7 @@ export type Chromium = {
    * Makes one CDP round trip; false when Chromium does not answer within 2 s. Concurrent calls share one round trip.
    */
   isHealthy(): Promise<boolean>;
-  /** As the last round trip told it, such as 156.0.7800.12; undefined before the first. */
+  /** Such as 156.0.7800.12; undefined before the first round trip, and where Chromium says something else. */
   version(): string | undefined;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
@@ -117,7 +118,7 @@ const createHealthCheck = (cdp: CdpConnection): Pick<Chromium, "isHealthy" | "ve
   const check = async (): Promise<boolean> => {
     try {
       const { product } = await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
-      version = /\/(\S+)$/.exec(product)?.[1];
+      version ??= ChromiumVersion.safeParse(product.split("/").at(-1)).data;
       return true;
     } catch {
       return false;

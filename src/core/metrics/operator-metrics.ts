@@ -24,8 +24,10 @@ type WorkMeter = {
   waiting(controller: string, count: number): void;
 };
 
-/** The same as in pools/apply/resizes.ts. */
-type ResizeResult = "done" | "refused" | "given_up" | "infeasible";
+const resizeResults = ["done", "refused", "given_up", "infeasible"] as const;
+
+/** `given_up`: refused as often as it is tried; `infeasible`: the kubelet says that the node can't give it. */
+export type ResizeResult = (typeof resizeResults)[number];
 
 export type OperatorMetrics = {
   lead: LeadMetrics;
@@ -56,7 +58,7 @@ const countResizes = (registry: Registry): OperatorMetrics["resized"] => {
     labelNames: ["result"] as const,
     registers: [registry],
   });
-  for (const result of ["done", "refused", "given_up", "infeasible"] as const) resizes.inc({ result }, 0);
+  for (const result of resizeResults) resizes.inc({ result }, 0);
   return (result) => resizes.inc({ result });
 };
 

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { browserKind } from "../../../src/core/model/browsers/browser.ts";
 import { backupCommands } from "../../support/backup-page.ts";
-import { cookieOf, setCookie, withCdp } from "../../support/raw-cdp.ts";
+import { cookieOf, withCdp } from "../../support/raw-cdp.ts";
+import { saveLogin } from "../../support/save-login.ts";
 import { type Lane, type Phase, projectNamespace, release, systemNamespace } from "../lane.ts";
 import { installAnew } from "../setup/install-release.ts";
 import { versionOf } from "../setup/release.ts";
@@ -17,18 +17,6 @@ const runInFolder = async ({ run, folder }: Lane, commands: string): Promise<voi
   const files = join(folder, "backup");
   await mkdir(files, { recursive: true });
   await run("sh", "-euc", `cd "$0"; ${commands}`, files);
-};
-
-const saveLogin = async ({ stack, kube, signal }: Lane): Promise<void> => {
-  const settings = { headless: true, timeout_seconds: 60, profile: { name: profile, save_changes: true } };
-  const { session_id: name, cdp_ws_url } = await stack.kernel.browsers.create(settings);
-  await withCdp(cdp_ws_url, (cdp) => setCookie(cdp, "login", login));
-  await stack.kernel.browsers.deleteByID(name);
-  const isSaved = async () => {
-    const browser = await kube.get(browserKind, { namespace: projectNamespace, name });
-    return browser?.status?.conditions.some(({ type, reason }) => type === "ProfileSaved" && reason === "Saved");
-  };
-  await until("the profile is saved", isSaved, { signal });
 };
 
 /**
@@ -66,7 +54,7 @@ export const restore: Phase = {
       const settings = { size: 1, headless: true, fill_rate_per_minute: 6000, profile: { name: profile } };
       await kernel.browserPools.create({ name: pool, ...settings });
       await runInFolder(lane, backupCommands.backup);
-      await saveLogin(lane);
+      await saveLogin({ kernel, kube, namespace: projectNamespace }, { profile, login });
     });
     await check("the cluster is lost", () => loseCluster(lane));
     await check("namespaces and Secrets are back, and Helm installs", async () => {

@@ -8,9 +8,7 @@
  */
 import type { Logger } from "../../../platform/base/log.ts";
 import type { Pod } from "../../../platform/kube/objects.ts";
-
-/** `given_up`: refused as often as it is tried; `infeasible`: the kubelet says that the node can't give it. */
-type ResizeResult = "done" | "refused" | "given_up" | "infeasible";
+import type { ResizeResult } from "../../metrics/operator-metrics.ts";
 
 export type Resizes = {
   /** Whether the pod may be resized now. */

@@ -8,13 +8,13 @@ const since = ({ status }: Pod, type: string): number => {
 };
 
 /** A stage of a start, and when it began and ended, ms since 1970. */
-type TimedStage<Name> = { stage: Name; startMs: number; endMs: number };
+type TimedStage = { stage: StartStage; startMs: number; endMs: number };
 
 /**
  * The stages of a started pod, by the times that Kubernetes writes down, which are whole seconds. Empty when one is
  * missing. None ends before it begins.
  */
-export const startStages = (pod: Pod): TimedStage<StartStage>[] => {
+export const startStages = (pod: Pod): TimedStage[] => {
   const container = pod.status?.containerStatuses?.find(({ name }) => name === agentName);
   const times = [
     Date.parse(pod.metadata.creationTimestamp ?? ""),

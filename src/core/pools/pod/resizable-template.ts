@@ -1,5 +1,6 @@
 import type { Logger } from "../../../platform/base/log.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
+import { resizesPods } from "../../../platform/kube/resizes-pods.ts";
 import type { PodTemplate } from "./pod-template.ts";
 
 /**
@@ -11,8 +12,7 @@ export const resizableTemplate = async (
   { kube, log }: { kube: Pick<Kube, "resources">; log: Logger },
 ): Promise<PodTemplate | undefined> => {
   if (template?.idleCpu === undefined) return template;
-  const resources = await kube.resources("v1");
-  if (resources.some(({ name }) => name === "pods/resize")) return template;
+  if (await resizesPods(kube)) return template;
   log.warn("this API server resizes no pods: idle browsers ask for as much of the processor as those in use");
   const { idleCpu: _, ...rest } = template;
   return rest;
