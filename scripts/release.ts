@@ -11,6 +11,7 @@ import { startLocalRegistry } from "./release/local-registry.ts";
 import { noteSecurityFix, planRelease, writeVersion } from "./release/prepare.ts";
 import { type Publication, publicationOf } from "./release/publication.ts";
 import { rehearsalKey, rehearsalOf } from "./release/rehearsal.ts";
+import { rehearsalBases } from "./release/rehearsal-bases.ts";
 import { carryOut } from "./release/release.ts";
 import { createSigner } from "./release/signer.ts";
 import { createTools, type Tools } from "./release/tools.ts";
@@ -28,7 +29,7 @@ const usage = `usage: npm run release -- --dry-run | --prepare | --to REGISTRY  
   --no-local        without the image of local mode
   --base PREFIX     takes the base images from this mirror
   --chromium V      version of Debian's package; default: the newest
-  --network MODE    network of the builds' containers, in docker's words
+  --network MODE    network of the builds' containers, in docker's words; default: docker's own
   --key FILE        signs with this key of cosign, whose password is in COSIGN_PASSWORD, and whose other half is beside it as
                     .pub; default for --to: the identity of the workflow that runs this
   --out FOLDER      for release.json, packages, manifests and checksums; default: .browserpool/release
@@ -49,7 +50,7 @@ const options = () =>
       "no-local": { type: "boolean", default: false },
       base: { type: "string" },
       chromium: { type: "string" },
-      network: { type: "string", default: "default" },
+      network: { type: "string" },
       key: { type: "string" },
       out: { type: "string", default: ".browserpool/release" },
       help: { type: "boolean", default: false },
@@ -77,7 +78,7 @@ const requireClean = async (git: (...args: string[]) => Promise<string>): Promis
 /** Whether Debian has a newer Chromium than the last release, which the changelog then says. */
 const noteNewerChromium = async (registry: string, { base, network }: Options, tools: Tools): Promise<boolean> => {
   const released = await chromiumIn(`${registry}/browser:${manifest.version}`, tools);
-  await using builder = await createImageBuilder(root, { base, network, say });
+  await using builder = await createImageBuilder(root, { base, network: network ?? "default", say });
   const { chromium } = builder;
   if (chromium === released) {
     say(`the newest Chromium is that of ${manifest.version}: ${chromium}`);
@@ -114,7 +115,7 @@ const common = async (chosen: Options, scratch: string, signal: AbortSignal) => 
       platforms: chosen.platforms.split(","),
       base: chosen.base,
       chromium: chosen.chromium,
-      network: chosen.network,
+      network: chosen.network ?? "default",
     },
     hasLocal: (platform: string) => !chosen["no-local"] && platform === ownPlatform,
   };
@@ -126,8 +127,10 @@ const rehearse = async (chosen: Options, scratch: string, signal: AbortSignal): 
   const plan = await planRelease(shared.tools.git, chosen.version);
   say(`release ${plan.version}${plan.last ? ` after ${plan.last}` : ", the first one"}`);
   await using registry = await startLocalRegistry(join(scratch, "registry"), { signal });
+  const where = { registry: registry.name, folder: scratch, signal, say };
+  const bases = await rehearsalBases({ ...shared, network: chosen.network }, where);
   const signing = await rehearsalKey(shared.tools, scratch);
-  await carryOut(await rehearsalOf(root, { ...shared, ...signing, plan, registry: registry.name, signal }));
+  await carryOut(await rehearsalOf(root, { ...shared, ...bases, ...signing, plan, registry: registry.name, signal }));
 };
 
 const publish = async (registry: string, chosen: Options, scratch: string, signal: AbortSignal): Promise<void> => {

@@ -65,6 +65,9 @@ export const createImageBuilder = async (root: string, options: BuilderOptions):
   const env = { ...process.env, DOCKER_BUILDKIT: "1" };
   const docker: Docker = async (...args) =>
     (await run(command, args, { env, cwd: root, maxBuffer: 256 * 1024 * 1024 })).stdout;
+  await docker("version").catch((cause: unknown) => {
+    throw new Error("docker does not answer: start its daemon, and let this user reach it", { cause });
+  });
   const bases: Record<string, string> = {};
   for (const [argument, name] of Object.entries(baseImages)) {
     const image = base === undefined ? name : `${base}/${name}`;

@@ -1,3 +1,4 @@
+import type { Run } from "../../scripts/image/substitutes/node-image.ts";
 import type { Kube } from "../../src/platform/kube/client.ts";
 import type { Draw } from "../support/draw.ts";
 import type { Stack } from "../support/stack.ts";
@@ -9,8 +10,7 @@ export const systemNamespace = "browserpool-system";
 export const projectNamespace = "browserpool-default";
 export const trialsNamespace = "browserpool-registry";
 
-/** Runs a program to its end and resolves with what it has printed; rejects with the last lines when it fails. */
-export type Run = (command: string, ...args: string[]) => Promise<string>;
+export type { Run };
 
 /** Of an environment. */
 export type Variables = Record<string, string | undefined>;

@@ -2,34 +2,16 @@
  * Base images where no registry can be reached: Debian's packages under the names that the Dockerfile and the chart
  * have.
  */
-import { cp, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { baseImages } from "../../../scripts/image/base-images.ts";
-import { dockerWithBuildKit } from "../../../scripts/image/docker.ts";
-import type { Run } from "../lane.ts";
+import { buildNodeImage, type Run } from "../../../scripts/image/substitutes/node-image.ts";
 
+const substitutes = resolve(import.meta.dirname, "../../../scripts/image/substitutes");
 const recipes = resolve(import.meta.dirname, "../base-images");
 
 type Maker = (image: string, run: Run, folder: string) => Promise<unknown>;
 
-const debian: Maker = (image, run) => run(join(recipes, "debian-base.sh"), image);
-
-/** Builds an image of a `node` program and the npm of this machine. `args`: further ones of `docker build`. */
-export const buildNodeImage = async (
-  image: string,
-  { node, args = [] }: { node: string; args?: readonly string[] },
-  run: Run,
-  folder: string,
-): Promise<void> => {
-  const context = join(folder, "node-image");
-  const npm = (await run("npm", "root", "--global")).trim();
-  await mkdir(context, { recursive: true });
-  await cp(node, join(context, "node"), { dereference: true });
-  await cp(join(npm, "npm"), join(context, "npm"), { recursive: true, dereference: true });
-  const docker = dockerWithBuildKit(process.env.PATH ?? "");
-  const recipe = ["--file", join(recipes, "Dockerfile.node"), "--tag", image, context];
-  await run("env", "DOCKER_BUILDKIT=1", docker, "build", ...args, ...recipe);
-};
+const debian: Maker = (image, run) => run(join(substitutes, "debian-base.sh"), image);
 
 /** This process' own Node is the one of package-lock.json. */
 const node: Maker = (image, run, folder) => buildNodeImage(image, { node: process.execPath }, run, folder);

@@ -3,6 +3,7 @@
  * the next one and back, while people use it.
  */
 import { join, resolve } from "node:path";
+import { fillBaseMirror } from "../../../scripts/image/substitutes/base-mirror.ts";
 import { planRelease } from "../../../scripts/release/prepare.ts";
 import { rehearsalKey, rehearsalOf } from "../../../scripts/release/rehearsal.ts";
 import { carryOut } from "../../../scripts/release/release.ts";
@@ -11,7 +12,6 @@ import { nextVersion } from "../../../scripts/release/version.ts";
 import { connectStack } from "../../support/stack.ts";
 import { type Lane, release as name, type Phase, systemNamespace } from "../lane.ts";
 import { Skipped } from "../report.ts";
-import { fillBaseMirror } from "../setup/base-mirror.ts";
 import { addressOf, installAnew } from "../setup/install-release.ts";
 import { startNodeRegistry } from "../setup/node-registry.ts";
 import { deploy, remove, type Version, versionOf } from "../setup/release.ts";

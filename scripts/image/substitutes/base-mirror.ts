@@ -1,12 +1,9 @@
 /** A mirror of the base images for several processors in a registry of this machine, where no other can be reached. */
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { baseImages } from "../../../scripts/image/base-images.ts";
-import { createTools, type Tools } from "../../../scripts/release/tools.ts";
-import type { Run } from "../lane.ts";
-import { buildNodeImage } from "./base-images.ts";
-
-const recipes = resolve(import.meta.dirname, "../base-images");
+import { join } from "node:path";
+import { createTools, type Tools } from "../../release/tools.ts";
+import { baseImages } from "../base-images.ts";
+import { buildNodeImage, type Run } from "./node-image.ts";
 
 type Mirror = { registry: string; platforms: readonly string[]; run: Run; folder: string; signal: AbortSignal };
 
@@ -32,7 +29,7 @@ export const fillBaseMirror = async (mirror: Mirror): Promise<string> => {
     for (const platform of platforms) {
       const architecture = platform.split("/")[1] ?? "";
       const image = `${prefix}/${name}-${architecture}`;
-      if (argument === "DEBIAN_IMAGE") await run(join(recipes, "debian-base.sh"), image, architecture);
+      if (argument === "DEBIAN_IMAGE") await run(join(import.meta.dirname, "debian-base.sh"), image, architecture);
       else {
         const args = [
           "--platform",
