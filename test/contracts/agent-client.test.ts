@@ -49,13 +49,11 @@ const answerTo = async (request: IncomingMessage, { answer }: AgentExample) => {
   return { headers: filled(answer.headers, { proof, "websocket accept": accept }), body };
 };
 
-/** Plays the agent of one example at a time. */
-const createPlayedAgent = () => {
-  let example: AgentExample | undefined;
+/** Plays the agent of one example, at an address of its own: a late probe of another example does not come here. */
+const playAgent = async (example: AgentExample) => {
   const requests: Noted[] = [];
   const play = async (request: IncomingMessage, body: Buffer) => {
     requests.push(noted(request, body));
-    if (!example) throw new Error("no example is played");
     return { ...(await answerTo(request, example)), answer: example.answer };
   };
   const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
@@ -71,12 +69,15 @@ const createPlayedAgent = () => {
     socket.write(`HTTP/1.1 ${answer.status} As recorded\r\n${head.join("")}\r\n`);
     if (answer.status !== 101) socket.end(body);
   });
+  const host = loopbackAddress();
+  server.listen(0, host);
+  await once(server, "listening");
   return {
-    server,
+    address: `${host}:${(server.address() as AddressInfo).port}`,
     requests,
-    show(next: AgentExample) {
-      example = next;
-      requests.length = 0;
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
     },
   };
 };
@@ -100,29 +101,19 @@ const bodyIn = async (body: Buffer, { request }: AgentExample): Promise<unknown>
 };
 
 const all = new AsyncDisposableStack();
-const agent = createPlayedAgent();
 let calls: ReturnType<typeof agentCalls>;
-let address: string;
-beforeAll(async () => {
+beforeAll(() => {
   calls = agentCalls(all);
-  const host = loopbackAddress();
-  agent.server.listen(0, host);
-  await once(agent.server, "listening");
-  address = `${host}:${(agent.server.address() as AddressInfo).port}`;
 });
-afterAll(async () => {
-  await all.disposeAsync();
-  agent.server.close();
-  agent.server.closeAllConnections();
-});
+afterAll(() => all.disposeAsync());
 
 test.each(agentExamples.filter(({ call }) => call !== undefined))("$title", async (example) => {
-  agent.show(example);
+  await using agent = await playAgent(example);
   const { call: [method, args] = [""], request, answer } = example;
   const call = calls[method];
   if (!call) throw new Error(`agent-clients.ts has no ${method}`);
   const most = answer.goesOn && (answer.lines?.length ?? 0);
-  const result = await call(args as never, { address, most, seen: () => agent.requests.length });
+  const result = await call(args as never, { address: agent.address, most, seen: () => agent.requests.length });
 
   expect(agent.requests.length).toBeGreaterThan(0);
   const { method: verb, path, headers, ...bodies } = request;
