@@ -59,6 +59,9 @@ const options = () =>
 
 type Options = ReturnType<typeof options>;
 
+/** Docker's word for its own. */
+const usualNetwork = "default";
+
 /** What users verify a keyless release by: the workflow of the repository that runs this. */
 const workflowTrust = ({ GITHUB_SERVER_URL, GITHUB_REPOSITORY }: Publication["env"]) => {
   if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY)
@@ -78,7 +81,7 @@ const requireClean = async (git: (...args: string[]) => Promise<string>): Promis
 /** Whether Debian has a newer Chromium than the last release, which the changelog then says. */
 const noteNewerChromium = async (registry: string, { base, network }: Options, tools: Tools): Promise<boolean> => {
   const released = await chromiumIn(`${registry}/browser:${manifest.version}`, tools);
-  await using builder = await createImageBuilder(root, { base, network: network ?? "default", say });
+  await using builder = await createImageBuilder(root, { base, network: network ?? usualNetwork, say });
   const { chromium } = builder;
   if (chromium === released) {
     say(`the newest Chromium is that of ${manifest.version}: ${chromium}`);
@@ -115,7 +118,7 @@ const common = async (chosen: Options, scratch: string, signal: AbortSignal) => 
       platforms: chosen.platforms.split(","),
       base: chosen.base,
       chromium: chosen.chromium,
-      network: chosen.network ?? "default",
+      network: chosen.network ?? usualNetwork,
     },
     hasLocal: (platform: string) => !chosen["no-local"] && platform === ownPlatform,
   };
@@ -128,9 +131,12 @@ const rehearse = async (chosen: Options, scratch: string, signal: AbortSignal): 
   say(`release ${plan.version}${plan.last ? ` after ${plan.last}` : ", the first one"}`);
   await using registry = await startLocalRegistry(join(scratch, "registry"), { signal });
   const where = { registry: registry.name, folder: scratch, signal, say };
-  const bases = await rehearsalBases({ ...shared, network: chosen.network }, where);
+  const bases = await rehearsalBases(shared, where);
+  const network = chosen.network ?? bases.network ?? shared.network;
   const signing = await rehearsalKey(shared.tools, scratch);
-  await carryOut(await rehearsalOf(root, { ...shared, ...bases, ...signing, plan, registry: registry.name, signal }));
+  await carryOut(
+    await rehearsalOf(root, { ...shared, ...bases, ...signing, network, plan, registry: registry.name, signal }),
+  );
 };
 
 const publish = async (registry: string, chosen: Options, scratch: string, signal: AbortSignal): Promise<void> => {

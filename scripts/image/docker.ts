@@ -5,6 +5,13 @@ import { isProgram } from "../../src/local/locate-programs.mjs";
 /** Runs docker and resolves with what it has printed. */
 export type Docker = (...args: string[]) => Promise<string>;
 
+/** Rejects when docker's daemon does not answer. */
+export const requireDaemon = async (docker: Docker): Promise<void> => {
+  await docker("version").catch((cause: unknown) => {
+    throw new Error("docker does not answer: start its daemon, and let this user reach it", { cause });
+  });
+};
+
 /** The first major version of docker that needs the plugin buildx for BuildKit; earlier ones have BuildKit built in. */
 const buildxNeededSince = 23;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { baseImages, pinned } from "./base-images.ts";
 import { chromiumVersionIn } from "./chromium-version.ts";
-import { type Docker, dockerWithBuildKit } from "./docker.ts";
+import { type Docker, dockerWithBuildKit, requireDaemon } from "./docker.ts";
 import { registrySecrets } from "./registry-secrets.ts";
 import { buildServersImage } from "./servers-image.ts";
 
@@ -65,9 +65,7 @@ export const createImageBuilder = async (root: string, options: BuilderOptions):
   const env = { ...process.env, DOCKER_BUILDKIT: "1" };
   const docker: Docker = async (...args) =>
     (await run(command, args, { env, cwd: root, maxBuffer: 256 * 1024 * 1024 })).stdout;
-  await docker("version").catch((cause: unknown) => {
-    throw new Error("docker does not answer: start its daemon, and let this user reach it", { cause });
-  });
+  await requireDaemon(docker);
   const bases: Record<string, string> = {};
   for (const [argument, name] of Object.entries(baseImages)) {
     const image = base === undefined ? name : `${base}/${name}`;

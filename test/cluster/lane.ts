@@ -1,4 +1,4 @@
-import type { Run } from "../../scripts/image/substitutes/node-image.ts";
+import type { Run } from "../../scripts/image/substitutes/substitute-images.ts";
 import type { Kube } from "../../src/platform/kube/client.ts";
 import type { Draw } from "../support/draw.ts";
 import type { Stack } from "../support/stack.ts";

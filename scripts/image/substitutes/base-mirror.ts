@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createTools, type Tools } from "../../release/tools.ts";
 import { baseImages } from "../base-images.ts";
-import { buildNodeImage, type Run } from "./node-image.ts";
+import { buildDebianImage, buildNodeImage, type Run } from "./substitute-images.ts";
 
 type Mirror = { registry: string; platforms: readonly string[]; run: Run; folder: string; signal: AbortSignal };
 
@@ -29,7 +29,7 @@ export const fillBaseMirror = async (mirror: Mirror): Promise<string> => {
     for (const platform of platforms) {
       const architecture = platform.split("/")[1] ?? "";
       const image = `${prefix}/${name}-${architecture}`;
-      if (argument === "DEBIAN_IMAGE") await run(join(import.meta.dirname, "debian-base.sh"), image, architecture);
+      if (argument === "DEBIAN_IMAGE") await buildDebianImage(image, run, architecture);
       else {
         const args = [
           "--platform",

@@ -4,14 +4,13 @@
  */
 import { join, resolve } from "node:path";
 import { baseImages } from "../../../scripts/image/base-images.ts";
-import { buildNodeImage, type Run } from "../../../scripts/image/substitutes/node-image.ts";
+import { buildDebianImage, buildNodeImage, type Run } from "../../../scripts/image/substitutes/substitute-images.ts";
 
-const substitutes = resolve(import.meta.dirname, "../../../scripts/image/substitutes");
 const recipes = resolve(import.meta.dirname, "../base-images");
 
 type Maker = (image: string, run: Run, folder: string) => Promise<unknown>;
 
-const debian: Maker = (image, run) => run(join(substitutes, "debian-base.sh"), image);
+const debian: Maker = (image, run) => buildDebianImage(image, run);
 
 /** This process' own Node is the one of package-lock.json. */
 const node: Maker = (image, run, folder) => buildNodeImage(image, { node: process.execPath }, run, folder);

@@ -5,6 +5,10 @@ import { dockerWithBuildKit } from "../docker.ts";
 /** Runs a program to its end and resolves with what it has printed; rejects when it fails. */
 export type Run = (command: string, ...args: string[]) => Promise<string>;
 
+/** Installs Debian as an image. `architecture`: in Debian's words; left out, this machine's. */
+export const buildDebianImage = (image: string, run: Run, architecture?: string): Promise<string> =>
+  run(join(import.meta.dirname, "debian-base.sh"), image, ...(architecture === undefined ? [] : [architecture]));
+
 /** Builds an image of a `node` program and the npm of this machine. `args`: further ones of `docker build`. */
 export const buildNodeImage = async (
   image: string,
