@@ -71,14 +71,16 @@ COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
 COPY src src
 # Chromium reads its policies here; the agent makes the folder behind the link, which is this container's own.
-RUN ln -s /tmp/browserpool-policies /etc/chromium/policies
+RUN ln -s /tmp/.browserpool/policies /etc/chromium/policies
 USER 10001:10001
 # The programs themselves, since Debian's launchers are shell scripts; and a small young generation, since agents make little
 # garbage and there is one beside every browser.
 ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     BROWSERPOOL_CHROMIUM_HEADLESS=/usr/lib/chromium/chromium-headless-shell \
-    BROWSERPOOL_AGENT_SCRATCH_DIRS=/tmp:/dev/shm \
-    BROWSERPOOL_POLICY_DIR=/tmp/browserpool-policies \
+    BROWSERPOOL_AGENT_DATA_DIR=/tmp/.browserpool \
+    BROWSERPOOL_AGENT_FILES_DIR=/tmp \
+    BROWSERPOOL_AGENT_SCRATCH_DIRS=/tmp/.browserpool:/tmp:/dev/shm \
+    BROWSERPOOL_POLICY_DIR=/tmp/.browserpool/policies \
     NODE_OPTIONS=--max-semi-space-size=1
 RUN node src/main.ts agent --compile && chmod -R a+rX "$NODE_COMPILE_CACHE"
 # As the first process the agent would inherit Chromium's orphans, and reap none of them.

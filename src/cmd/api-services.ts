@@ -6,6 +6,7 @@ import { ensureNamespace } from "../core/bootstrap/system-namespace.ts";
 import type { Config } from "../core/config/config.ts";
 import { createAbandonedSessions } from "../core/leases/abandoned-sessions.ts";
 import { createAgentClient, quickConnectMs } from "../core/leases/agent/agent-client.ts";
+import { createAgentExchanges } from "../core/leases/agent/agent-exchange.ts";
 import { type AgentStreams, createAgentStreams } from "../core/leases/agent/agent-stream.ts";
 import { createSetupClient, type SetupClientDeps } from "../core/leases/agent/setup-client.ts";
 import { createEndedLeases } from "../core/leases/ended-leases.ts";
@@ -247,7 +248,9 @@ const openAgentClients = (deps: SetupClientDeps, stack: AsyncDisposableStack) =>
   stack.defer(() => setupClient.close());
   const agentStreams = createAgentStreams(deps);
   stack.defer(() => agentStreams.close());
-  return { agents, setupClient, agentStreams };
+  const agentExchanges = createAgentExchanges(deps);
+  stack.defer(() => agentExchanges.close());
+  return { agents, setupClient, agentStreams, agentExchanges };
 };
 
 /** Each feature reads the objects of its own kind. */
@@ -304,7 +307,7 @@ export const startServices = async (
   await checkRedis(redis, log);
   const [agentTokens, agentKeys] = [createAgentTokens(privateKey), createAgentKeys(master)];
   const agentClients = openAgentClients({ tokens: agentTokens, keys: agentKeys }, stack);
-  const { agents, agentStreams } = agentClients;
+  const { agents, agentStreams, agentExchanges } = agentClients;
   // Ended late: what is done in the background until then has spans.
   const tracer = await startTracing({ ...metrics, config, service: "browserpool-api" }, stack);
   // New for every process: a restarted container has the name of the dead one, but does not serve the dead one's
@@ -330,7 +333,7 @@ export const startServices = async (
     log,
   };
   const telemetry = await startTelemetry({ ...caches, ...exporting, streams: agentStreams, replica }, stack, signal);
-  const agentParts = { agentTokens, agentKeys, agentStreams };
+  const agentParts = { agentTokens, agentKeys, agentStreams, agentExchanges };
   const recordings = startRecordings({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
   const sessionProfile = createSessionProfile({ ...caches, kube: requestKube });
   const describing = { sessionProfile, policies, leasePages: createLeasePages(redis), signingKey: privateKey };

@@ -12,6 +12,7 @@ import { coreContents, type ProjectContents } from "../core/projects/delete-proj
 import { console } from "../features/console/feature.ts";
 import { events } from "../features/events/feature.ts";
 import { extensions } from "../features/extensions/feature.ts";
+import { files } from "../features/files/feature.ts";
 import { liveView } from "../features/live-view/feature.ts";
 import { logs } from "../features/logs/feature.ts";
 import { profiles } from "../features/profiles/feature.ts";
@@ -33,6 +34,7 @@ export type ControllerParts = { blobs: BlobStore; proxyProvider: ProxyProvider; 
 export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   events,
   logs,
+  files,
   recordings,
   liveView,
   profiles,

@@ -5,11 +5,14 @@ import type { AgentConfig } from "../core/agent/agent-config.ts";
 import type { AgentServer } from "../core/agent/agent-http.ts";
 import { startAgentServer } from "../core/agent/agent-server.ts";
 import { type Browser, changeArchivesDir } from "../core/agent/browser.ts";
+import { callRoutes } from "../core/agent/call-routes.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../core/agent/lease-keeper.ts";
 import type { ReceivedSetup } from "../core/agent/receive-setup.ts";
 import { createFillTimes } from "../core/agent/shown-pages.ts";
 import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
+import { createSessionFiles } from "../features/files/agent/session-files.ts";
+import { watchRoutes } from "../features/files/agent/watch-routes.ts";
 import { createLiveView } from "../features/live-view/agent/live-view.ts";
 import { createLeaseLogs, type LeaseLogs } from "../features/logs/agent/lease-logs.ts";
 import { logRoutes } from "../features/logs/agent/log-routes.ts";
@@ -122,13 +125,14 @@ export const serveBrowser = async (
     shownPages: fills,
     log,
   });
+  const files = createSessionFiles(config);
   const keeping = {
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings],
+    followers: [telemetry, logs, recordings, files],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -149,6 +153,8 @@ export const serveBrowser = async (
       ...saving?.routes,
       ...telemetryRoutes({ leases, telemetry, agentKey: config.agentKey }),
       ...logRoutes({ leases, logs }),
+      ...watchRoutes({ leases, watches: files.watches }),
+      ...callRoutes({ leases, handlers: files.handlers }),
       ...recordingRoutes({ leases, recordings, agentKey: config.agentKey }),
     },
     ...(saving && { ended: () => ended }),

@@ -3,6 +3,7 @@ import type { ApiKeys } from "../core/api-keys/api-keys.ts";
 import type { Config } from "../core/config/config.ts";
 import type { AbandonedSessions } from "../core/leases/abandoned-sessions.ts";
 import type { AgentClient } from "../core/leases/agent/agent-client.ts";
+import type { AgentExchanges } from "../core/leases/agent/agent-exchange.ts";
 import type { AgentStreams } from "../core/leases/agent/agent-stream.ts";
 import type { SetupClient } from "../core/leases/agent/setup-client.ts";
 import type { EndedLeases } from "../core/leases/ended-leases.ts";
@@ -92,6 +93,7 @@ export type ServiceDeps = {
   siteReports: SiteReports;
   setupClient: SetupClient;
   agentStreams: AgentStreams;
+  agentExchanges: AgentExchanges;
   names: SessionNames;
   namesComplete: NamesComplete;
   locks: Locks;

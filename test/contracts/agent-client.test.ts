@@ -42,7 +42,7 @@ const answerTo = async (request: IncomingMessage, { answer }: AgentExample) => {
   // The client makes its next tokens by the time that an agent says, and the verifier here has the clock of now.
   const said = filled(answer, { ms: Date.now() });
   const body = lines ? Buffer.from(lines.join("")) : ((await sealedBody(said)) ?? Buffer.alloc(0));
-  const isAfterHead = lines !== undefined || request.headers.upgrade !== undefined;
+  const isAfterHead = lines !== undefined || answer.bytes !== undefined || request.headers.upgrade !== undefined;
   const nonce = nonceIn(request.headers) ?? "";
   const proof = proofOf(agentKey, { nonce, method, path, status: answer.status, body: isAfterHead ? "" : body });
   const accept = websocketAccept(String(request.headers["sec-websocket-key"]));
@@ -85,6 +85,7 @@ const playAgent = async (example: AgentExample) => {
 const verify = createAgentTokenVerifier(verifyKey, pod.uid);
 
 const bodyIn = async (body: Buffer, { request }: AgentExample): Promise<unknown> => {
+  if (request.bytes !== undefined) return { bytes: String(body) };
   if (request.sealed !== undefined) return { sealed: JSON.parse(openText(agentKey, body)) };
   if (request.sealedStream !== undefined) {
     const parts: Buffer[] = [];

@@ -5,11 +5,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import type { ServiceDeps } from "../../src/cmd/service-deps.ts";
 import { attachGateway, isWebSocketUpgrade } from "../../src/core/gateway/gateway.ts";
 import { bindLease } from "../../src/core/leases/acquire-lease.ts";
 import type { AgentPlace } from "../../src/core/leases/agent/agent-call.ts";
 import { createAgentClient } from "../../src/core/leases/agent/agent-client.ts";
+import { createAgentExchanges, type HolderCall } from "../../src/core/leases/agent/agent-exchange.ts";
 import { createAgentStreams } from "../../src/core/leases/agent/agent-stream.ts";
 import { createSetupClient } from "../../src/core/leases/agent/setup-client.ts";
 import type { LeaseRecord, SessionRequest } from "../../src/core/leases/records.ts";
@@ -19,6 +22,7 @@ import type { BrowserChange } from "../../src/core/protocol/browser-change.ts";
 import type { ArchiveRef, BrowserSetup } from "../../src/core/protocol/browser-setup.ts";
 import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { type CaptureChange, type MaskValues, telemetryPath } from "../../src/core/protocol/telemetry-api.ts";
+import { watchPath } from "../../src/features/files/agent/api.ts";
 import { type LogSource, logPath } from "../../src/features/logs/agent/api.ts";
 import { createProfileClient } from "../../src/features/profiles/profile-client.ts";
 import type { StartRecording } from "../../src/features/recordings/agent/api.ts";
@@ -143,9 +147,10 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
   const agents = createAgentClient(deps);
   const setups = createSetupClient(deps);
   const streams = createAgentStreams(deps);
+  const exchanges = createAgentExchanges(deps);
   const replays = createRecordingClient(deps, streams);
   const profiles = createProfileClient(deps);
-  for (const client of [agents, setups, streams, replays, profiles]) stack.defer(() => client.close());
+  for (const client of [agents, setups, streams, exchanges, replays, profiles]) stack.defer(() => client.close());
   const signal = AbortSignal.timeout(60_000);
 
   const stream = async (path: string, played: Played): Promise<unknown> => {
@@ -174,6 +179,12 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
       ),
     telemetry: (place: { session: string; after: number }, played) => stream(telemetryPath(place), played),
     logs: (place: { session: string; source: LogSource; follow: boolean }, played) => stream(logPath(place), played),
+    watch: (place: { session: string; id: string }, played) => stream(watchPath(place), played),
+    async call({ bytes, ...asked }: Omit<HolderCall, "bytes"> & { bytes?: string }, played) {
+      const sent = bytes === undefined ? {} : { bytes: Readable.from([bytes]), type: "application/octet-stream" };
+      const exchanged = await exchanges.exchange(leaseOf(played), { ...asked, ...sent }, signal);
+      return exchanged.kind === "bytes" ? { ...exchanged, bytes: await text(exchanged.bytes) } : exchanged;
+    },
     "replay.start": ({ id, wanted }: { id: string; wanted: StartRecording }, played) =>
       replays.start(placeOf(played), id, wanted),
     "replay.stop": (_, played) => replays.stop(placeOf(played), recording),

@@ -9,8 +9,16 @@ import { z } from "zod";
 
 const folder = join(import.meta.dirname, "agent");
 
-/** At most one of the bodies. `sealed`, `sealedStream`: what is in the body, which is sealed for the agent or by it. */
-const bodies = { body: z.unknown().optional(), sealed: z.unknown().optional(), sealedStream: z.string().optional() };
+/**
+ * At most one of the bodies. `bytes`: as they are, and proven by the head of an answer. `sealed`, `sealedStream`: what is
+ * in the body, which is sealed for the agent or by it.
+ */
+const bodies = {
+  body: z.unknown().optional(),
+  bytes: z.string().optional(),
+  sealed: z.unknown().optional(),
+  sealedStream: z.string().optional(),
+};
 
 const Exchange = z.strictObject({
   /** What the example shows. */
@@ -20,7 +28,7 @@ const Exchange = z.strictObject({
   /** Which method of which client sends it, and with what. Left out: none of the clients sends it. */
   call: z.tuple([z.string()], z.unknown()).optional(),
   request: z.strictObject({
-    method: z.enum(["GET", "PUT", "DELETE"]),
+    method: z.enum(["GET", "POST", "PUT", "DELETE"]),
     path: z.string(),
     headers: z.record(z.string(), z.string()),
     ...bodies,

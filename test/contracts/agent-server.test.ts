@@ -79,6 +79,9 @@ const checkBody = async (answer: IncomingMessage, example: AgentExample, agent: 
     if (isProven) checkProof(answer, example, "");
     const lines = await linesOf(answer, wanted);
     expect(openedPieces(lines)).toEqual(expected(wanted.lines));
+  } else if (wanted.bytes !== undefined) {
+    checkProof(answer, example, "");
+    expect(await text(answer)).toBe(wanted.bytes);
   } else if (wanted.sealedStream !== undefined) {
     const hash = createHash("sha256");
     for await (const part of openStream(agentKey, answer)) hash.update(part);
@@ -119,7 +122,8 @@ test("every state of the agent is one that an example is given in", () => {
 /** `/archives/` of `/archives/abc`. */
 const routeOf = ({ method, path }: AgentExample["request"]): string => {
   const { pathname } = new URL(path, "http://agent");
-  return `${method} ${Object.hasOwn(agentRoutes, pathname) ? pathname : pathname.slice(0, pathname.lastIndexOf("/") + 1)}`;
+  const isFolder = (route: string): boolean => route.endsWith("/") && pathname.startsWith(route);
+  return `${method} ${Object.hasOwn(agentRoutes, pathname) ? pathname : Object.keys(agentRoutes).find(isFolder)}`;
 };
 
 test("every route of the agent has examples, in its own file", () => {

@@ -17,6 +17,7 @@ import { waitForSetup } from "../../src/cmd/wait-for-setup.ts";
 import { readAgentConfig } from "../../src/core/agent/agent-config.ts";
 import type { Browser, ChangeOutcome } from "../../src/core/agent/browser.ts";
 import type { DevToolsPlace } from "../../src/core/agent/connect-dev-tools.ts";
+import { makeFilesDir } from "../../src/core/agent/files-dir.ts";
 import { sessionHeader, type Termination } from "../../src/core/protocol/agent-api.ts";
 import { writeAgentKey } from "../../src/core/protocol/agent-key.ts";
 import type { BrowserSetup } from "../../src/core/protocol/browser-setup.ts";
@@ -104,6 +105,7 @@ export const startAgent = async (
   const profileDir = join(dir, "profile");
   await mkdir(profileDir);
   const config = configOf(address, dir, awaitsSetup);
+  await makeFilesDir(config.filesDir);
   const logs = createLeaseLogs();
   const log = createLogger("info", "agent", "/dev/null", logs.noteAgent);
   const ended = Promise.withResolvers<Termination>();
@@ -122,6 +124,8 @@ export const startAgent = async (
     hasWall: () => false,
     version: () => "156.0.7800.12",
     isHealthy: async () => own.isWell,
+    clearFiles: async () => true,
+    takeDownloads: () => undefined,
     freeTabs: async () => ({ closed: 0, isFree: true }),
     open: () => undefined,
     change: async () => own.change,
@@ -210,6 +214,16 @@ type State = { options?: Partial<Options>; reach?(agent: AgentAtWork): Promise<u
 export const agentStates: Record<string, State> = {
   "no lease": {},
   "a lease": { reach: bind },
+  "a lease with a file": {
+    async reach(agent) {
+      await bind(agent);
+      const { answer } = await agent.open({
+        ...{ method: "PUT", path: "/calls/fs/write_file?path=/tmp/a", headers: { [sessionHeader]: session } },
+        body: Buffer.from("hello"),
+      });
+      await buffer(answer);
+    },
+  },
   "a lease with a CDP connection": {
     async reach(agent) {
       await bind(agent);
@@ -381,10 +395,12 @@ const readToEnd = async (agent: AgentAtWork, path: string): Promise<void> => {
 /** A body as the example's side sends it. */
 export const sealedBody = async ({
   body,
+  bytes,
   sealed: text,
   sealedStream,
 }: {
   body?: unknown;
+  bytes?: string | undefined;
   sealed?: unknown;
   sealedStream?: string | undefined;
 }): Promise<Buffer | undefined> => {
@@ -394,5 +410,6 @@ export const sealedBody = async ({
     for await (const part of sealStream(agentKey, [Buffer.from(sealedStream)])) parts.push(part);
     return Buffer.concat(parts);
   }
+  if (bytes !== undefined) return Buffer.from(bytes);
   return body === undefined ? undefined : Buffer.from(JSON.stringify(body));
 };

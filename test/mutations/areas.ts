@@ -35,6 +35,7 @@ export const folders: readonly Row[] = [
   ["core/sessions", "use-cases", 3],
   ["features", "use-cases", 1],
   ["features/extensions/zip", "agent", 1],
+  ["platform/zip", "agent", 1],
   ["features/live-view/agent", "agent", 2],
   ["features/network", "agent", 3],
   ["features/profiles", "use-cases", 2],

@@ -50,6 +50,29 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     sessions.push(session_id);
     return session_id;
   };
+  /** A session that has the file /tmp/file, and the folder /tmp/folder. */
+  const sessionWithFile = async (): Promise<string> => {
+    const id = await session();
+    await kernel.browsers.fs.writeFile(id, "contents", { path: "/tmp/file" });
+    await kernel.browsers.fs.createDirectory(id, { path: "/tmp/folder" });
+    return id;
+  };
+  const watch = async (): Promise<string[]> => {
+    const id = await session();
+    return [id, (await kernel.browsers.fs.watch.start(id, { path: "/tmp" })).watch_id ?? ""];
+  };
+  const filesForm = (): FormData => {
+    const form = new FormData();
+    form.append("files[0][dest_path]", "/tmp/other");
+    form.append("files[0][file]", new Blob(["contents"]), "other");
+    return form;
+  };
+  const zipForm = (): FormData => {
+    const form = new FormData();
+    form.append("dest_path", "/tmp/unpacked");
+    form.append("zip_file", new Blob([new Uint8Array(writeZip([{ name: "file", content: "x" }]))]), "files.zip");
+    return form;
+  };
   const vault = async (): Promise<string> => (await call("POST", "/vaults", { name: fresh("vault") })).id;
   const credential = (): Promise<{ id: string; name: string }> =>
     kernel.credentials.create({
@@ -127,6 +150,14 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     acquireBrowser: () => ({ acquire_timeout_seconds: 30 }),
     createBrowser: () => ({ headless: true }),
     updateBrowser: () => ({ tags: { changed: "yes" } }),
+    uploadFiles: filesForm,
+    uploadZip: zipForm,
+    createFolder: () => ({ path: "/tmp/new" }),
+    deleteFile: () => ({ path: "/tmp/file" }),
+    deleteFolder: () => ({ path: "/tmp/folder" }),
+    moveFile: () => ({ src_path: "/tmp/file", dest_path: "/tmp/moved" }),
+    setFilePermissions: () => ({ path: "/tmp/file", mode: "600" }),
+    startWatch: () => ({ path: "/tmp" }),
     upsertVault: () => ({ name: fresh("vault") }),
     createAuthConnection: connectionBody,
     updateAuthConnection: () => ({ save_credentials: false }),
@@ -152,6 +183,11 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
   /** Queries by operation; the others need none. */
   const queries: Record<string, string> = {
     streamBrowserLogs: "?source=supervisor&supervisor_process=chromium",
+    listFiles: "?path=/tmp",
+    getFileInfo: "?path=/tmp/file",
+    readFile: "?path=/tmp/file",
+    downloadFolder: "?path=/tmp/folder",
+    writeFile: "?path=/tmp/written",
     downloadExtensionFromChromeStore: "?url=https://chromewebstore.google.com/detail/x",
   };
 
@@ -160,6 +196,8 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/browser_pools/{id_or_name}": async () => [await pool()],
     "/browser_pools/{id_or_name}/acquire": async () => [filled.id],
     "/browsers/{id_or_name}": async () => [await session()],
+    "/browsers/{id_or_name}/fs/": async () => [await sessionWithFile()],
+    "/browsers/{id_or_name}/fs/watch/{watch_id}": watch,
     "/browsers/{id_or_name}/replays/{replay_id}": replay,
     "/vaults/{id_or_name}": async () => [await vault()],
     "/vaults/{id_or_name}/items/{key}": async () => Object.values(await item()),

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { z } from "zod";
 import { BrowserConfig } from "../protocol/agent-api.ts";
 import { readAgentKey } from "../protocol/agent-key.ts";
@@ -22,6 +23,8 @@ export type AgentConfig = {
   terminationLog: string;
   /** Folder in which the agent makes the browser's own folder and the `process-groups` file. */
   dataDir: string;
+  /** The folder of the session's files (files-dir.ts), on the disk of `dataDir`. */
+  filesDir: string;
   /** Folders of this agent alone that its browser can write to; a reset of the browser empties them. */
   scratchDirs: string[];
   /**
@@ -108,6 +111,7 @@ const AgentEnv = z
       .transform((seconds) => Math.min(Number(seconds) * 1000, longestTimerMs)),
     BROWSERPOOL_TERMINATION_LOG: z.string().min(1).default("/dev/termination-log"),
     BROWSERPOOL_AGENT_DATA_DIR: z.string().min(1).default(tmpdir),
+    BROWSERPOOL_AGENT_FILES_DIR: z.string().startsWith("/").optional(),
     BROWSERPOOL_AGENT_SCRATCH_DIRS: z
       .string()
       .regex(/^(\/[^:]+(:\/[^:]+)*)?$/, "is not a list of absolute paths, separated by colons")
@@ -163,6 +167,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
     graceMs: read.data.BROWSERPOOL_AGENT_GRACE_SECONDS,
     terminationLog: read.data.BROWSERPOOL_TERMINATION_LOG,
     dataDir: read.data.BROWSERPOOL_AGENT_DATA_DIR,
+    filesDir: read.data.BROWSERPOOL_AGENT_FILES_DIR ?? join(read.data.BROWSERPOOL_AGENT_DATA_DIR, "tmp"),
     scratchDirs: read.data.BROWSERPOOL_AGENT_SCRATCH_DIRS,
     policyDir: read.data.BROWSERPOOL_POLICY_DIR,
     ownPorts: read.data.BROWSERPOOL_OWN_PORTS,

@@ -50,8 +50,21 @@ const lastAnswersMs = 1000;
 /** A lease's 64 sockets, the callers' connections, and room for connections that are about to be refused. */
 const maxSockets = 256;
 
+/**
+ * Bytes as an answer, which its head proves. `length`: undefined when it is not known before. `after`: called when they
+ * were sent, or can't be.
+ */
+export type AgentBytes = {
+  status: 200;
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  length: number | undefined;
+  after(): void;
+};
+
+type Answer = AgentReply | AgentLines | AgentBytes;
+
 /** Answers one request; its body is still unread. */
-type Handler = (request: IncomingMessage) => Promise<AgentReply | AgentLines>;
+type Handler = (request: IncomingMessage) => Promise<Answer>;
 
 /** The handlers of some of the agent's routes. */
 export type Routes = ForRoutes<Handler>;
@@ -156,18 +169,25 @@ const sendJson = (answering: Answering, status: number, body: object): void => {
   response.statusCode = status;
   response.setHeader("content-type", "application/json");
   response.setHeader("content-length", Buffer.byteLength(json));
-  // Close the connection instead of reading the rest of a body that no handler needs.
-  if (!request.complete) response.setHeader("connection", "close");
+  // Close the connection instead of reading the rest of a body that no handler needs, or lets run dry.
+  if (!request.complete && request.readableFlowing !== true) response.setHeader("connection", "close");
   response.end(json);
 };
 
-const send = (answering: Answering, answer: AgentReply | AgentLines): void => {
+const send = (answering: Answering, answer: Answer): void => {
   const { response, streams } = answering;
   const reply = "lines" in answer && streams.isFull(answer) ? refusals.too_many_streams : answer;
   if ("lines" in reply) {
     prove(answering, reply.status, streamedBody);
     response.writeHead(reply.status, { "content-type": "application/x-ndjson" });
     streams.send(response, reply);
+  } else if ("bytes" in reply) {
+    const { status, bytes, length, after } = reply;
+    prove(answering, status, streamedBody);
+    const told = length === undefined ? {} : { "content-length": length };
+    response.writeHead(status, { "content-type": "application/octet-stream", ...told });
+    // An error on the way breaks the connection off.
+    pipeline(bytes, response).then(after, after);
   } else if (isBytes(reply.body)) {
     response.writeHead(reply.status, { "content-type": "application/octet-stream" });
     // An error on the way breaks the connection off.
@@ -185,15 +205,19 @@ const listen = (server: ReturnType<typeof createServer>, port: number, address: 
   });
 
 const handlersOf = (routes: Handlers, path: string): Record<string, Handler> | undefined => {
-  const wanted = Object.hasOwn(routes, path) ? path : path.slice(0, path.lastIndexOf("/") + 1);
-  return Object.hasOwn(routes, wanted) ? routes[wanted] : undefined;
+  if (Object.hasOwn(routes, path)) return routes[path];
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+    const folder = path.slice(0, end + 1);
+    if (Object.hasOwn(routes, folder)) return routes[folder];
+  }
+  return undefined;
 };
 
 /** Starts the server. Rejects when it cannot listen. */
 export const startAgentHttp = async (deps: AgentHttpDeps): Promise<AgentServer> => {
   const { agentKey, routes, upgrade, log } = deps;
   const isAuthorized = createAuthorizer(deps.verify);
-  const answer = async (request: IncomingMessage): Promise<AgentReply | AgentLines> => {
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
     const path = request.url?.split("?")[0] ?? "";
     if (!isProbe(path) && !(await isAuthorized(request))) return unauthorized();
     const methods = handlersOf(routes, path);

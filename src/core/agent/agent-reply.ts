@@ -5,6 +5,10 @@ import type { ProfileSaveState } from "../protocol/profile-save.ts";
 /** The agent's error codes and their HTTP status. */
 const statusOf = {
   bad_request: 400,
+  missing: 404,
+  disk_full: 413,
+  forbidden: 403,
+  conflict: 409,
   unauthorized: 401,
   not_found: 404,
   method_not_allowed: 405,
@@ -41,6 +45,7 @@ export type AgentReply = {
     | ProfileSaveState
     | FeatureState
     | AsyncIterable<Uint8Array>
+    | { answer: unknown }
     | { code: AgentErrorCode; message: string; now?: number }
     | { ok: true };
 };

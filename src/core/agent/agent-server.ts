@@ -9,7 +9,6 @@ import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
 import { changeRoutes } from "./change-routes.ts";
-import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import { joinServer } from "./join-server.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { createStepTimes, type StepTimes } from "./step-times.ts";
@@ -17,19 +16,24 @@ import { type ClientWatch, createUpgrades, type ServeUpgrade } from "./upgrades.
 
 /** `GET /cdp` becomes a raw connection to Chromium's DevTools. Frames are not looked at. */
 export const createCdpProxy =
-  ({ devTools: placeNow }: { devTools(): DevToolsPlace }): ServeUpgrade =>
+  ({ devTools: placeNow, takeDownloads }: Pick<Browser, "devTools" | "takeDownloads">): ServeUpgrade =>
   (upgrade) => {
     const place = placeNow();
     const devTools = connect({ ...place.at, noDelay: true });
     const failed = (): void => upgrade.refuse(refusals.browser_unhealthy);
     devTools.once("error", failed);
     upgrade.client.once("close", () => devTools.destroy());
+    // Chromium forgets where downloads go when the connection ends that said so, whoever said it before.
+    devTools.once("close", () => setTimeout(takeDownloads, forgetMs).unref());
     devTools.once("connect", () => {
       devTools.off("error", failed);
       devTools.on("error", () => devTools.destroy());
       void joinServer(upgrade, devTools, place);
     });
   };
+
+/** Time for Chromium to notice that a client's connection has ended, ms. */
+const forgetMs = 200;
 
 /** Time for one request, ms: the archive of a profile can be large. */
 const requestTimeoutMs = 10 * 60_000;
@@ -47,7 +51,7 @@ type AgentServerDeps = {
   /** The key of this pod's agent, with which it proves its answers. */
   agentKey: KeyObject;
   leases: LeaseKeeper;
-  browser: Pick<Browser, "devTools" | "isHealthy" | "version">;
+  browser: Pick<Browser, "devTools" | "isHealthy" | "takeDownloads" | "version">;
   /** What features serve beside CDP, by its path. */
   upgrades: Readonly<Record<Exclude<UpgradePath, "/cdp">, ServeUpgrade>>;
   /** Left out, nobody is told of clients. */

@@ -46,6 +46,8 @@ type StartPart = {
   /** Where DevTools listen, and the socket that leads there; left out, on this machine's loopback. */
   devTools?: { port: number; socket: string };
   wall?: Wall;
+  /** Where the browser sees the folder of its session's files; left out, where it is. */
+  filesAt?: string;
   /** The command that starts this program. `display`: its X server. */
   command?(program: string, args: string[], display: string | undefined): Command;
   /** Called once Chromium is up, before anyone else reaches it. */
@@ -63,6 +65,7 @@ export type BrowserParts = {
   devToolsSocket: string | undefined;
   command: NonNullable<StartPart["command"]>;
   wall: Wall | undefined;
+  filesAt: string;
   /** To be called once Chromium is up. */
   onUp(cdp: CdpConnection): Promise<void>;
   /** Gives back what other parts of this process remove: to be called when Chromium has ended. */
@@ -116,6 +119,7 @@ export const prepareParts = async (
     devToolsPort: devTools?.port ?? 0,
     devToolsSocket: devTools?.socket,
     wall: parts.find((part) => part.wall)?.wall,
+    filesAt: parts.find((part) => part.filesAt)?.filesAt ?? config.filesDir,
     command: parts.find((part) => part.command)?.command ?? ((program, args) => ({ program, args })),
     async onUp(cdp) {
       for (const part of parts) await part.onUp?.(cdp);

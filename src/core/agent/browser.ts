@@ -23,6 +23,7 @@ import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DevToolsPlace } from "./connect-dev-tools.ts";
+import { clearFiles, dropFiles } from "./files-dir.ts";
 import type { FreedTabs } from "./free-tabs.ts";
 import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
@@ -59,6 +60,8 @@ export type Browser = {
   isHealthy(): Promise<boolean>;
   /** Of the present Chromium; undefined before its first health check. */
   version(): string | undefined;
+  /** As that of the present Chromium. */
+  takeDownloads(): void;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /**
@@ -67,6 +70,8 @@ export type Browser = {
    * because something failed.
    */
   change(wanted: WantedChange, archives: ArchiveFolder, onStart: () => void): Promise<ChangeOutcome>;
+  /** Removes the files of the session. Never rejects; false: something stays. */
+  clearFiles(): Promise<boolean>;
   /** As that of the present Chromium. */
   freeTabs(answerMs: number): Promise<FreedTabs>;
   /**
@@ -192,7 +197,10 @@ export const startBrowser = async (
   const endBecause = (error: unknown): void =>
     ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
   const base: StartSettings = { viewport: config.browser.viewport, received };
-  const running = await runChromium(config, base, signal, options);
+  const running = await runChromium(config, base, signal, options).catch(async (error: unknown) => {
+    await dropFiles(config);
+    throw error;
+  });
   void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
   const changes = createChanges({ config, base, running, parts: options.parts, signal }, endBecause);
   let resetting: Promise<void> | undefined;
@@ -226,7 +234,13 @@ export const startBrowser = async (
     hasWall: () => running.present().wall !== undefined,
     version: () => running.present().version(),
     isHealthy: async () => !resetting && !changes.isStarting() && (await running.present().isHealthy()),
+    takeDownloads: () => running.present().takeDownloads(),
     open: (url) => running.present().open(url),
+    clearFiles: () =>
+      clearFiles(config).then(
+        () => true,
+        () => false,
+      ),
     freeTabs: (answerMs) => running.present().freeTabs(answerMs),
     async change(wanted, archives, onStart) {
       const stop = new AbortController();
@@ -254,6 +268,7 @@ export const startBrowser = async (
       await resetting;
       await changing?.over;
       await running.stop(atOnce);
+      await dropFiles(config);
       await forgetArchives();
     },
   };

@@ -10,6 +10,8 @@ import type { AgentConfig } from "./agent-config.ts";
 import { type BrowserParts, type PreparePart, prepareParts } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
 import { awaitDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
+import { takingDownloads } from "./downloads.ts";
+import { makeFilesDir } from "./files-dir.ts";
 import { writeFirstPreferences } from "./first-preferences.ts";
 import { type FreedTabs, freeTabs } from "./free-tabs.ts";
 import { withoutOtherPrograms } from "./no-other-programs.ts";
@@ -57,6 +59,8 @@ export type Chromium = {
   isHealthy(): Promise<boolean>;
   /** Such as 156.0.7800.12; undefined before the first round trip, and where Chromium says something else. */
   version(): string | undefined;
+  /** Has downloads land among the session's files again, best effort: a client that told otherwise has left. */
+  takeDownloads(): void;
   /** Opens a URL in the first page in the background, best effort. */
   open(url: string): void;
   /** While it runs (windows.ts, browser-parts.ts). */
@@ -83,7 +87,7 @@ export type Chromium = {
   kill(): Promise<{ gone: Promise<void> }>;
 };
 
-type Folders = { folder: string; temp: string };
+type Folders = { folder: string; profileDir: string; temp: string };
 
 const sharedMemoryIsSmall = async (): Promise<boolean> => {
   const shm = await statfs("/dev/shm").catch(() => undefined);
@@ -93,17 +97,28 @@ const sharedMemoryIsSmall = async (): Promise<boolean> => {
 const removeFolder = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 
-/** Makes the browser's folder. It is also the temp folder, unless its path is too long for sockets. */
-const createFolders = async ({ dataDir }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
+/**
+ * Makes the browser's folder, and that of its session's files. The first is also the temp folder, unless its path is too
+ * long for sockets.
+ */
+const createFolders = async ({ dataDir, filesDir }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
+  await makeFilesDir(filesDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(dataDir, "browser-"));
   parts.defer(() => removeFolder(folder));
-  if (folder.length <= longestTempDir) return { folder, temp: folder };
+  const profileDir = join(folder, "profile");
+  await mkdir(profileDir, { mode: 0o700 });
+  if (folder.length <= longestTempDir) return { folder, profileDir, temp: folder };
   const temp = await mkdtemp(join(tmpdir(), "bp-"));
   parts.defer(() => removeFolder(temp));
-  return { folder, temp };
+  return { folder, profileDir, temp };
 };
 
-const processEnv = (config: AgentConfig, { folder, temp }: Folders, mark: string): Record<string, string> => ({
+const processEnv = (
+  config: AgentConfig,
+  { folder, temp }: Pick<Folders, "folder" | "temp">,
+  mark: string,
+): Record<string, string> => ({
   ...config.inheritedEnv,
   [markName]: mark,
   HOME: folder,
@@ -160,9 +175,7 @@ export const startChromium = async (
 ): Promise<Chromium> => {
   await using parts = new AsyncDisposableStack();
   const groupsFile = groupsFileOf(config);
-  const { folder, temp } = await createFolders(config, parts);
-  const profileDir = join(folder, "profile");
-  await mkdir(profileDir, { mode: 0o700 });
+  const { folder, temp, profileDir } = await createFolders(config, parts);
   const mark = newMark();
   let killed: Promise<void> | undefined;
   parts.defer(() => killed ?? endMarked(mark, []));
@@ -208,7 +221,8 @@ export const startChromium = async (
   const cdp = await awaitDevTools(devTools, signal);
   // Not waited for: a Chromium that hangs does not close its side, and is killed next.
   parts.defer(() => void cdp[Symbol.asyncDispose]());
-  const pageOrder = await followPageOrder(cdp);
+  const takeDownloads = takingDownloads(cdp, made.filesAt);
+  const [pageOrder] = await Promise.all([followPageOrder(cdp), takeDownloads()]);
   await made.onUp(cdp);
   const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
   const { resize } = createWindows({ cdp, screen, viewport, sizeFor });
@@ -219,6 +233,7 @@ export const startChromium = async (
     pageOrder,
     folder,
     ...createHealthCheck(cdp),
+    takeDownloads: () => void takeDownloads().catch(() => undefined),
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
     resize,
     freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),

@@ -58,7 +58,7 @@ export type CleanBrowser = {
 
 /** A browser that no client has used. */
 export const createCleanBrowser = (
-  browser: Pick<Browser, "isHealthy" | "reset" | "freeTabs">,
+  browser: Pick<Browser, "isHealthy" | "reset" | "freeTabs" | "clearFiles">,
   log: Logger,
 ): CleanBrowser => {
   let state: "clean" | "used" | "kept" = "clean";
@@ -81,6 +81,11 @@ export const createCleanBrowser = (
     if (outcome.closed > 0) log.info({ tabs: outcome.closed }, "tabs that did not answer were closed");
     if (!outcome.isFree) await makeAnew();
   };
+  /** What a holder leaves in a browser that is kept are its tabs and what sites have stored, not its files. */
+  const leaveKept = async (): Promise<void> => {
+    const isCleared = await browser.clearFiles();
+    await (isCleared ? freeTabs(tabAnswerMs.ended) : makeAnew());
+  };
   const reset = (): void => {
     if (state === "used") work(makeAnew);
   };
@@ -101,7 +106,7 @@ export const createCleanBrowser = (
       if (state !== "used") return;
       if (isChanged) return reset();
       state = "kept";
-      work(() => freeTabs(tabAnswerMs.ended));
+      work(leaveKept);
     },
     reset,
     isUsed: () => state === "used",

@@ -6,6 +6,9 @@ import type { FillTimes } from "./shown-pages.ts";
 /** Sockets that one lease may have open. A client uses one; tools that run beside it use more. */
 const maxConnections = 64;
 
+/** Calls that one lease may have under way. */
+const maxCalls = 32;
+
 /** The lease that has the browser now: its sockets and its timers, which run on the monotonic clock. */
 export type HeldLease = {
   request: BindLease;
@@ -21,11 +24,16 @@ export type HeldLease = {
   disconnect(): void;
   /** Counts as an open socket until the returned function is called: its holder waits for something. */
   wait(): () => void;
+  /** Counts as an open socket until it is done. */
+  enter(): EnteredCall | "too_many_requests";
   /** Keeps another request, or another time without a socket, from now on. */
   rewrite(changed: Partial<Pick<BindLease, "request" | "timeout_seconds">>): void;
   /** Destroys the sockets and stops the timers. */
   cut(): void;
 };
+
+/** A call of the holder. `signal`: aborted when the lease ends. `done`: it is over; may be called again. */
+export type EnteredCall = { signal: AbortSignal; done(): void };
 
 /** Whether the lease of this name is held. */
 export const isLeaseOf = (held: HeldLease | undefined, { session_id, epoch, seq }: LeaseName): boolean =>
@@ -33,6 +41,9 @@ export const isLeaseOf = (held: HeldLease | undefined, { session_id, epoch, seq 
 
 /** Why a lease is over by itself: no open socket for its `timeout_seconds`, or it is `max_seconds` old. */
 export type OverReason = "timeout" | "max_lifetime";
+
+/** The reason with which calls are aborted. One for all: each has a stack, which takes its time. */
+const leaseOver = new Error("the lease has ended");
 
 /** Starts the timers of a lease. `fills`: told of each fill. */
 export const holdLease = (
@@ -42,6 +53,7 @@ export const holdLease = (
 ): HeldLease => {
   const sockets = new Set<Duplex>();
   const using = new Set<Duplex>();
+  const calls = new Set<AbortController>();
   let waits = 0;
   let present = request;
   let filling: Duplex | undefined;
@@ -53,7 +65,7 @@ export const holdLease = (
     for (const socket of sockets) socket.destroy();
   };
   const idle = (): void => {
-    if (!isCut && using.size === 0 && waits === 0) idleTimer = waitIdle();
+    if (!isCut && using.size === 0 && calls.size === 0 && waits === 0) idleTimer = waitIdle();
   };
   return {
     get request() {
@@ -89,6 +101,18 @@ export const holdLease = (
         idle();
       };
     },
+    enter() {
+      if (calls.size >= maxCalls) return "too_many_requests";
+      const call = new AbortController();
+      calls.add(call);
+      clearTimeout(idleTimer);
+      return {
+        signal: call.signal,
+        done() {
+          if (calls.delete(call)) idle();
+        },
+      };
+    },
     rewrite(changed) {
       present = { ...present, ...changed };
       clearTimeout(idleTimer);
@@ -99,6 +123,7 @@ export const holdLease = (
       clearTimeout(idleTimer);
       clearTimeout(lifeTimer);
       disconnect();
+      for (const call of calls) call.abort(leaseOver);
     },
   };
 };

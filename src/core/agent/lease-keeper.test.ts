@@ -40,6 +40,7 @@ const setUp = ({ holdsResets = false } = {}) => {
       },
       open: (url) => opened.push(url),
       change: async () => "changed",
+      clearFiles: async () => true,
       freeTabs: async () => ({ closed: 0, isFree: true }),
       reset: () => new Promise((resolve) => (holdsResets ? resets.push(resolve) : resolve())),
     },
@@ -427,6 +428,44 @@ describe("the idle timer", () => {
     expect(onOver).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(onOver).toHaveBeenCalledOnce();
+  });
+});
+
+describe("calls of the holder", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  // FILE-11
+  test("are a use of the browser: the idle time begins when the last of them is over", async () => {
+    const { keeper, onOver, bound } = setUp();
+    await bound(lease("a", 1));
+    const calls = [keeper.enter("a"), keeper.enter("a")];
+    await vi.advanceTimersByTimeAsync(60_000);
+    for (const call of calls) {
+      expect(onOver).not.toHaveBeenCalled();
+      expect(keeper.isUsed()).toBe(true);
+      if (typeof call === "string") throw new Error(call);
+      call.done();
+      call.done();
+      await vi.advanceTimersByTimeAsync(9_000);
+    }
+    expect(onOver).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(onOver).toHaveBeenCalledExactlyOnceWith("timeout");
+  });
+
+  // FILE-10
+  test("are those of the session that holds the browser, so many at once, and end with its lease", async () => {
+    const { keeper, bound } = setUp();
+    await bound(lease("a", 1));
+    expect(keeper.enter("b")).toBe("session_not_found");
+    const calls = Array.from({ length: 33 }, () => keeper.enter("a"));
+    expect(calls.pop()).toBe("too_many_requests");
+    await bound(lease("b", 2));
+    for (const call of calls) expect(typeof call === "string" || call.signal.aborted).toBe(true);
+    expect(keeper.enter("a")).toBe("session_not_found");
+    expect(keeper.enter("b")).toMatchObject({ signal: { aborted: false } });
+    keeper.close();
   });
 });
 

@@ -3,7 +3,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { AgentState, BindLease, EndLease, Purpose } from "../protocol/agent-api.ts";
 import type { Browser } from "./browser.ts";
 import { type CleanBrowser, createCleanBrowser } from "./clean-browser.ts";
-import { type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
+import { type EnteredCall, type HeldLease, holdLease, isLeaseOf, type OverReason } from "./held-lease.ts";
 import {
   type ChangeFollower,
   createHolderChanges,
@@ -44,6 +44,8 @@ export type LeaseKeeper = HolderChanges & {
     socket: Duplex,
     purpose?: Purpose,
   ): "admitted" | "not_holder" | "too_many" | "fill_in_progress" | "resetting";
+  /** Counts a call of this session's holder as an open socket until it is done. */
+  enter(sessionId: string): EnteredCall | "session_not_found" | "too_many_requests";
   /** Whether the present browser has been used by a client. */
   isUsed(): boolean;
   state(): AgentState;
@@ -60,7 +62,7 @@ export type LeaseFollower = ChangeFollower & { begin(lease: BindLease): void; en
 
 type LeaseKeeperDeps = {
   podUid: string;
-  browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change" | "freeTabs">;
+  browser: Pick<Browser, "isHealthy" | "open" | "reset" | "change" | "freeTabs" | "clearFiles">;
   /** Called when the lease is over by itself. */
   onOver: (why: OverReason) => void;
   /** Watches a session that allows it; left out, none is. */
@@ -94,6 +96,32 @@ const openFirst = (
   clean.use();
   browser.open(url);
 };
+
+type UsesDeps = {
+  held(): HeldLease | undefined;
+  clean: Pick<CleanBrowser, "use">;
+  changes: Pick<HolderChanges, "isStarting">;
+  observation: { forget(): void };
+};
+
+/** What a holder uses its browser by: sockets and calls. */
+const createUses = ({ held: now, clean, changes, observation }: UsesDeps): Pick<LeaseKeeper, "admit" | "enter"> => ({
+  admit(sessionId, socket, purpose) {
+    const held = now();
+    if (held?.request.session_id !== sessionId) return "not_holder";
+    if (changes.isStarting()) return "resetting";
+    const admitted = held.admit(socket, purpose);
+    if (admitted === "admitted") clean.use();
+    if (purpose === "fill" && admitted === "admitted") observation.forget();
+    return admitted;
+  },
+  enter(sessionId) {
+    const held = now();
+    if (held?.request.session_id !== sessionId) return "session_not_found";
+    clean.use();
+    return held.enter();
+  },
+});
 
 /** The lease of one browser: the fence (lease-fence.ts) with its sockets, its timers and the browser's state. */
 export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
@@ -148,7 +176,9 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     ...(clean.isKept() && { kept: true }),
   });
 
+  const uses = createUses({ held: () => held, clean, changes, observation });
   return {
+    ...uses,
     async bind(request, times) {
       if (stopping) return isLeaseOf(held, request) ? "bound" : "stopping";
       const answer = fence.claim(request);
@@ -173,14 +203,6 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
     isHeldBy: (lease) => isLeaseOf(held, lease),
     ...changes,
     afterReset: whetherOffered,
-    admit(sessionId, socket, purpose) {
-      if (held?.request.session_id !== sessionId) return "not_holder";
-      if (changes.isStarting()) return "resetting";
-      const admitted = held.admit(socket, purpose);
-      if (admitted === "admitted") clean.use();
-      if (purpose === "fill" && admitted === "admitted") observation.forget();
-      return admitted;
-    },
     isUsed: clean.isUsed,
     state,
     stateUnder(epoch) {

@@ -2,13 +2,14 @@
  * The Chromium that a browser has at the moment: each new start kills it, clears away what it has left, and puts
  * another in its place.
  */
-import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { awaitWith } from "../../platform/base/retry.ts";
 import type { ArchiveRef, BrowserSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { PreparePart } from "./browser-parts.ts";
 import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
+import { moveAside, removeMoved } from "./files-dir.ts";
 import { archivesDir } from "./receive-setup.ts";
 import type { StartSettings } from "./start-settings.ts";
 
@@ -18,37 +19,27 @@ import type { StartSettings } from "./start-settings.ts";
 /** `remove`: deletes what was moved away; rejects when something can't be deleted. */
 type Cleared = { remove(): Promise<void> };
 
-const namesIn = async (folder: string): Promise<string[]> => {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw error;
-  }
-};
-
-/** Moves all but the paths in `kept` into a new folder beside them; undefined when there is nothing to move. */
-const moveAside = async (folder: string, kept: ReadonlySet<string>): Promise<string | undefined> => {
-  const names = (await namesIn(folder)).filter((name) => !kept.has(join(folder, name)));
-  if (names.length === 0) return undefined;
-  const trash = await mkdtemp(join(folder, ".former-"));
-  for (const name of names) await rename(join(folder, name), join(trash, name));
-  return trash;
-};
-
 /**
  * Moves everything but what is the agent's own out of the way, so that a new browser can start in the scratch folders
- * before the old files are deleted. `others`: further paths that stay. Rejects when something can't be moved. Call it
- * while no browser runs.
+ * before the old files are deleted. `others`: further paths that stay; given, the session goes on, and its files stay
+ * too. Rejects when something can't be moved. Call it while no browser runs.
  */
-const clearScratch = async (config: AgentConfig, others: readonly string[] = []): Promise<Cleared> => {
+const clearScratch = async (config: AgentConfig, others?: readonly string[]): Promise<Cleared> => {
+  const { terminationLog, policyDir = "", dataDir, filesDir, scratchDirs } = config;
   // The next start writes the policies anew, and checks the archives' digests.
-  const kept = new Set([config.terminationLog, archivesDir(config), config.policyDir ?? "", ...others]);
-  const moved = await Promise.all(config.scratchDirs.map((folder) => moveAside(folder, kept)));
+  const kept = new Set([
+    terminationLog,
+    archivesDir(config),
+    policyDir,
+    dataDir,
+    ...(others ? [filesDir, ...others] : []),
+  ]);
+  const cleared = scratchDirs.filter((folder) => !others || folder !== filesDir);
+  const moved = await Promise.all(cleared.map((folder) => moveAside(folder, (name) => !kept.has(join(folder, name)))));
   const trash = moved.filter((folder) => folder !== undefined);
   return {
     async remove() {
-      await Promise.all(trash.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
+      await Promise.all(trash.map(removeMoved));
     },
   };
 };

@@ -21,7 +21,7 @@ import {
   setRoute,
 } from "../http/request-locals.ts";
 import type { Method, Route } from "../http/route.ts";
-import { callerGone, serveRoute } from "../http/serve-route.ts";
+import { callerGone, readGiven, send, serveRoute } from "../http/serve-route.ts";
 import { eventHeaders, sendEvents } from "../http/sse.ts";
 import { type SessionByToken, sessionByToken } from "../sessions/authorize-session.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
@@ -46,16 +46,51 @@ const authorize = async (request: Request, { services }: AppDeps): Promise<Sessi
   }
 };
 
+const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+
+/** The bounds of a token's holder are those of its session. */
+const keyIdOf = ({ lease }: SessionByToken): string => `session/${lease.session}`;
+
+/** Serves the calls of `routes` to what is beside a session's browser. */
+const mountSessionCalls = (app: Express, routes: readonly Route[], deps: AppDeps): void => {
+  for (const route of routes) {
+    const { callOfSession, path, method } = route;
+    if (!callOfSession) continue;
+    const name = path.slice(atApi.length);
+    app[method](`${atSession}${expressPath(name)}`, async (request, response) => {
+      setRoute(response, `/gateway/{session}/${name}`);
+      const { projectId, ...found } = await authorize(request, deps);
+      const caller = { keyId: keyIdOf({ projectId, ...found }), projectId };
+      const { callerLimits } = deps.services;
+      whenClosed(response, callerLimits.enter("key", caller.keyId));
+      const gone = new AbortController();
+      whenClosed(response, () => gone.abort(callerGone()));
+      const signal = AbortSignal.any([gone.signal, deps.stopping]);
+      const { jwt: _, ...query } = request.query;
+      const params = { ...request.params, id_or_name: found.lease.session };
+      const enter = () => callerLimits.enterUpload(caller);
+      const given = await readGiven(request, response, { route, signal, enter }, { params, query });
+      const answer = await callOfSession(found, given, deps.services, signal);
+      const isRead = method === "get";
+      const enterAnswer = (bytes: number) => callerLimits.enterAnswer(caller, bytes, isRead);
+      await send(
+        { response, signal, requireAllowed: () => undefined, enter: enterAnswer, log: logOf(response) },
+        answer,
+      );
+    });
+  }
+};
+
 /** Serves the streams of `routes` that are of a session. */
 const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDeps): void => {
   for (const { path, query: schema, streamOfSession } of routes) {
     if (!streamOfSession) continue;
     const name = path.slice(atApi.length);
-    app.get(`${atSession}${name}`, async (request, response) => {
+    app.get(`${atSession}${expressPath(name)}`, async (request, response) => {
       setRoute(response, `/gateway/{session}/${name}`);
       const { projectId, ...found } = await authorize(request, deps);
       const { callerLimits } = deps.services;
-      whenClosed(response, callerLimits.enterStream({ keyId: `session/${found.lease.session}`, projectId }));
+      whenClosed(response, callerLimits.enterStream({ keyId: keyIdOf({ projectId, ...found }), projectId }));
       const gone = new AbortController();
       whenClosed(response, () => gone.abort(callerGone()));
       const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);
@@ -65,7 +100,11 @@ const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDep
         response.set(eventHeaders).end();
         return;
       }
-      const asked = { query, lastEventId: request.get("last-event-id") };
+      const asked = {
+        params: request.params as Record<string, string>,
+        query,
+        lastEventId: request.get("last-event-id"),
+      };
       const events = await streamOfSession(found, asked, deps.services, signal);
       await sendEvents(response, events, { signal, requireAllowed: () => undefined, log: logOf(response) });
     });
@@ -111,8 +150,6 @@ const observe =
     if (tracer && span) tracer.within(span, next);
     else next();
   };
-
-const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
 const mountRoutes = (app: Express, routes: readonly Route[], deps: AppDeps): void => {
   const methods = new Map<string, Method[]>();
@@ -163,6 +200,7 @@ export const createApp = <Services extends HttpServices>(
       for (const { mountOps } of features) mountOps?.(app, () => deps.services);
   } else mountOpenApi(app, routes);
   mountSessionRoutes(app, routes, deps);
+  mountSessionCalls(app, routes, deps);
   for (const { mount } of features) mount?.(app, deps);
   mountRoutes(app, routes, deps);
   app.use((request) => {

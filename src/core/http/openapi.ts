@@ -126,6 +126,7 @@ const asksForField = (schema: unknown): boolean => {
 
 const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
   if (route.upload) return { requestBody: { required: true, content: formOf(route, schemas) } };
+  if (route.stream) return { requestBody: { required: true, content: { [route.stream.type]: { schema: binary } } } };
   const schema: z.ZodType | undefined = route.body;
   if (!schema) return {};
   const content = { "application/json": { schema: schemas.add(schema, "request", requestName(route)) } };

@@ -6,8 +6,10 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { Principal } from "../api-keys/api-keys.ts";
 import type { Permission, ProjectPermission } from "../model/permission.ts";
 import type { Project } from "../projects/projects.ts";
+import type { CallUpload } from "../protocol/browser-call.ts";
 import { type FindUsableDeps, findUsable } from "../sessions/authorize-session.ts";
 import type { FoundSession } from "../sessions/find-session.ts";
+import type { BytesBody } from "./middleware/stream-body.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -117,6 +119,8 @@ type RouteContract<Params, Query, Body, Of extends Scope = Scope, Deps = unknown
   bodyEntries?: number;
   /** The body is a multipart form with one file, in the field `file`, and the fields of `body` as texts. */
   upload?: UploadContract;
+  /** The body is passed on as it comes. */
+  stream?: CallUpload;
   answers: Answers;
   /** A request and an answer, for the documentation. */
   examples?: { body?: Record<string, unknown>; answer?: Record<string, unknown> };
@@ -150,6 +154,8 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope, Deps = unk
   body: Infer<Body>;
   /** What a route with `upload` gets; others have none. */
   file: UploadedFile | undefined;
+  /** What a route with `stream` gets. */
+  bytes: BytesBody | undefined;
   principal: Principal;
   /**
    * The project of the request, checked and active, or leaving where the route allows that. Requests to the
@@ -175,10 +181,19 @@ export type RouteInput<Params, Query, Body, Of extends Scope = Scope, Deps = unk
  */
 type StreamOfSession<Query, Deps> = (
   found: FoundSession,
-  asked: { query: Query; lastEventId: string | undefined },
+  asked: { params: Record<string, string>; query: Query; lastEventId: string | undefined },
   deps: Deps,
   signal: AbortSignal,
 ) => Promise<ServerEvents>;
+
+/** A call of a session's holder to what is beside its browser (core/api/browser-call-route.ts). */
+type CallOfSession<Deps> = (
+  found: FoundSession,
+  // biome-ignore lint/suspicious/noExplicitAny: as Route is
+  given: { params: any; query: any; body: any; bytes: BytesBody | undefined },
+  deps: Deps,
+  signal: AbortSignal,
+) => Promise<Answer>;
 
 /** One operation of the API. `Deps`: what its handlers need of the services. */
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes holds routes of every shape
@@ -188,11 +203,12 @@ export type Route<Deps = any> = RouteContract<any, any, any, any, Deps> & {
   handle: (input: RouteInput<any, any, any, any, Deps>) => Promise<Answer>;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   streamOfSession?: StreamOfSession<any, Deps>;
+  callOfSession?: CallOfSession<Deps>;
 };
 
-/** Whether an answer of this route is kept for repetitions of its request (HTTP-21). */
-export const isRepeatable = ({ method, onlyReads }: Pick<Route, "method" | "onlyReads">): boolean =>
-  method === "post" && !onlyReads;
+/** Whether an answer of this route is kept for repetitions of its request (HTTP-21), which are known by their body. */
+export const isRepeatable = ({ method, onlyReads, stream }: Pick<Route, "method" | "onlyReads" | "stream">): boolean =>
+  method === "post" && !onlyReads && !stream;
 
 /** Whether a route answers with a stream of events. */
 export const isStream = ({ answers }: Pick<Route, "answers">): boolean =>
@@ -219,13 +235,18 @@ const SessionParams = z.object({ id_or_name: z.string().min(1).max(255).describe
 type StreamContract<Query> = Pick<
   RouteContract<undefined, Query, undefined, "project">,
   "operationId" | "summary" | "query" | "answers" | "errors" | "resumes"
-> & { /** What follows `/browsers/{id_or_name}/`. */ name: string };
+> & {
+  /** What follows `/browsers/{id_or_name}/`. */
+  name: string;
+  /** What its path has besides. */
+  params?: z.ZodObject;
+};
 
 /** Returns what defines streams of a session's events, for holders of its token too. */
 export const sessionStreamsWith =
   <Deps>() =>
   <Query extends z.ZodType>(
-    { name, ...contract }: StreamContract<Query>,
+    { name, params: further, ...contract }: StreamContract<Query>,
     streamOfSession: StreamOfSession<z.output<Query>, Deps>,
   ): Route<Deps & FindUsableDeps> => ({
     ...routesWith<Deps & FindUsableDeps>()(
@@ -235,13 +256,14 @@ export const sessionStreamsWith =
         tag: "Browsers",
         scope: "project",
         permission: "browsers:use",
-        params: SessionParams,
+        params: further ? SessionParams.extend(further.shape) : SessionParams,
         ...contract,
       },
-      async ({ params, query, lastEventId, project, principal, deps, signal }) => {
+      async ({ params: given, query, lastEventId, project, principal, deps, signal }) => {
+        const params = given as z.output<typeof SessionParams> & Record<string, string>;
         const found = await findUsable(params.id_or_name, { project, principal }, deps);
         // `Infer` can't tell that there is a schema here.
-        const asked = { query: query as z.output<Query>, lastEventId };
+        const asked = { params, query: query as z.output<Query>, lastEventId };
         return { status: 200, events: await streamOfSession(found, asked, deps, signal) };
       },
     ),

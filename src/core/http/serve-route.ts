@@ -18,6 +18,7 @@ import { answerError, asAppError } from "./middleware/error-answer.ts";
 import { baseUrlOf } from "./middleware/host-check.ts";
 import { giveTurn, parseBody } from "./middleware/parse-body.ts";
 import { receiveUpload } from "./middleware/receive-upload.ts";
+import { streamBody } from "./middleware/stream-body.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
 import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
 import { type Answer, isRepeatable, isStream, type Route, type RouteInput, type UploadedFile } from "./route.ts";
@@ -52,14 +53,24 @@ export const authenticated = (request: Request, services: AppDeps["services"]): 
 /** How a body is received. `enter`: counts an upload of the caller. */
 type Receiving = { route: Route; signal: AbortSignal; enter: () => () => void };
 
+/** What the URL of a request says. */
+type Asked = { params: Record<string, unknown>; query: Record<string, unknown> };
+
 /** Reads the body: JSON, or for some routes a form with a file, for which the caller's bound has room. */
 const receiveBody = async (
   request: Request,
   response: Response,
   { route, signal, enter }: Receiving,
-): Promise<{ given: unknown; file: UploadedFile | undefined }> => {
-  const { upload } = route;
-  if (!upload) return { given: await parseBody(request, response, route), file: undefined };
+): Promise<Pick<Input, "file" | "bytes"> & { given: unknown }> => {
+  const { upload, stream } = route;
+  if (stream) {
+    response.once("close", enter());
+    const body = streamBody(request, stream);
+    // A client that is answered before it has sent all reads the answer after that.
+    response.once("finish", () => body.bytes.destroy());
+    return { given: {}, file: undefined, bytes: body };
+  }
+  if (!upload) return { given: await parseBody(request, response, route), file: undefined, bytes: undefined };
   let handle: UploadedFile["handle"] | undefined;
   const leave = enter();
   response.once("close", () => {
@@ -72,24 +83,26 @@ const receiveBody = async (
   if (response.closed) await handle.close();
   // What a repetition is compared by.
   request.body = { ...fields, file: file.sha256 };
-  return { given: fields, file };
+  return { given: fields, file, bytes: undefined };
 };
 
 /** What the caller sent. Throws for the first part that is not valid. */
-const readGiven = async (
+export const readGiven = async (
   request: Request,
   response: Response,
   { route, signal, enter }: Receiving,
-): Promise<Pick<Input, "params" | "query" | "body" | "file">> => {
-  const { given, file } = await receiveBody(request, response, { route, signal, enter });
-  refuseUnserved(route.operationId, given, request.query);
+  { params, query }: Asked = request,
+): Promise<Pick<Input, "params" | "query" | "body" | "file" | "bytes">> => {
+  const { given, file, bytes } = await receiveBody(request, response, { route, signal, enter });
+  refuseUnserved(route.operationId, given, query);
   const ignored = ignoredFields(route.body, given);
   if (ignored !== undefined) response.set("X-Ignored-Fields", ignored);
   return {
-    params: route.params && validate(route.params, request.params),
-    query: route.query && validate(route.query, nestQuery(request.query, route.query)),
+    params: route.params && validate(route.params, params),
+    query: route.query && validate(route.query, nestQuery(query, route.query)),
     body: route.body && validate(route.body, given),
     file,
+    bytes,
   };
 };
 
@@ -132,15 +145,17 @@ const readInput = async (
     signal,
     enter: () => callerLimits.enterUpload({ keyId: principal.keyId, projectId: project?.id }),
   };
-  const { params, query, body, file } = await readGiven(request, response, receiving).catch(async (error: unknown) => {
-    const given = route.params?.safeParse(request.params);
-    if (route.onInvalid && given?.success)
-      await route.onInvalid(
-        { params: given.data, principal, project, deps: deps.services },
-        asAppError(error, log).code,
-      );
-    throw error;
-  });
+  const { params, query, body, file, bytes } = await readGiven(request, response, receiving).catch(
+    async (error: unknown) => {
+      const given = route.params?.safeParse(request.params);
+      if (route.onInvalid && given?.success)
+        await route.onInvalid(
+          { params: given.data, principal, project, deps: deps.services },
+          asAppError(error, log).code,
+        );
+      throw error;
+    },
+  );
   await giveTurn(request);
   // Before an idempotent answer is looked up: a key that has lost the permission must not get it.
   for (const { permission, applies } of route.furtherPermissions ?? [])
@@ -150,6 +165,7 @@ const readInput = async (
     query,
     body,
     file,
+    bytes,
     principal,
     project,
     baseUrl: baseUrlOf(request.headers, config),
@@ -246,7 +262,7 @@ type Sending = {
 };
 
 /** Throws when a file can't be read to its end; the caller then gets fewer bytes than promised, or no end of them. */
-const send = async (sending: Sending, { status, body, file, events, headers = {} }: Answer): Promise<void> => {
+export const send = async (sending: Sending, { status, body, file, events, headers = {} }: Answer): Promise<void> => {
   const { response } = sending;
   response.status(status).set(headers);
   if (file) await sendFile(response, file);

@@ -18,8 +18,11 @@ const noBrowser = "people log in on the hosted page, and no browser does it for 
 const onlySha1 = "codes follow RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
 const fixedNetwork = "network rules are fixed when a browser starts; give them to POST /browsers or to the pool";
 
+const oneUser = "a session has one user; leave it out";
+
 /** By the operation's id. */
 export const unservedFields: Readonly<Record<string, Unserved>> = {
+  setFilePermissions: { body: { owner: oneUser, group: oneUser } },
   updateBrowserPool: {
     body: { expected_network: "network is replaced whole, without a condition; read the pool and send network alone" },
   },

@@ -20,6 +20,8 @@ export const agentRoutes = {
   "/replays/": ["PUT", "GET", "DELETE"],
   "/profile": ["GET", "DELETE"],
   "/profile/archive": ["GET"],
+  "/calls/": ["GET", "POST", "PUT", "DELETE"],
+  "/watches/": ["GET"],
   "/cdp": ["GET"],
   "/webdriver": ["GET"],
   "/view": ["GET"],

@@ -15,6 +15,7 @@ import { createdAt, wireId, wireName } from "../../platform/kinds/identity.ts";
 import { blobsFinalizer } from "../../platform/kinds/kind.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
+import { ArchiveRefused } from "../../platform/zip/archive-refused.ts";
 import {
   archiveKey,
   type Extension,
@@ -26,7 +27,6 @@ import {
   type UploadExtension,
   uploadUntilAnnotation,
 } from "./extension.ts";
-import { ArchiveRefused } from "./zip/archive-refused.ts";
 import { type CheckedExtension, checkExtensionZip } from "./zip/check-extension-zip.ts";
 
 /** An extension whose archive is stored. */

@@ -202,6 +202,27 @@ def pools(extension: str) -> None:
     client.browser_pools.delete(name, force=True)
 
 
+def files(session: str) -> None:
+    fs = client.browsers.fs
+    fs.write_file(session, b"walk", path="/tmp/a/b", mode="640")
+    same("a file", fs.read_file(session, path="/tmp/a/b").read(), b"walk")
+    same("permissions of a file", fs.file_info(session, path="/tmp/a/b").mode, "-rw-r-----")
+    watch = fs.watch.start(session, path="/tmp/a", recursive=True)
+    fs.upload(session, files=[{"dest_path": f"/tmp/a/{one}", "file": (one, one.encode())} for one in ["one", "two"]])
+    events = fs.watch.events(watch.watch_id, id_or_name=session)
+    same("events of a watch", len(client.events(events, 2, "an event of a watch")), 2)
+    fs.watch.stop(watch.watch_id, id_or_name=session)
+    fs.create_directory(session, path="/tmp/c/d", mode="700")
+    fs.move(session, src_path="/tmp/a/one", dest_path="/tmp/c/d/one")
+    fs.set_file_permissions(session, path="/tmp/c/d/one", mode="600")
+    packed = fs.download_dir_zip(session, path="/tmp/c").read()
+    fs.upload_zip(session, dest_path="/tmp/e", zip_file=("c.zip", packed))
+    same("names in a folder", [one.name for one in fs.list_files(session, path="/tmp/e/d")], ["one"])
+    fs.delete_file(session, path="/tmp/e/d/one")
+    fs.delete_directory(session, path="/tmp/e")
+    expect_refusal("bad_request", fs.list_files, session, path="/etc")
+
+
 def browsers(vault: str, proxy: str) -> None:
     session = client.browsers.create(
         headless=True,
@@ -224,6 +245,7 @@ def browsers(vault: str, proxy: str) -> None:
     events = client.browsers.telemetry.stream(session.session_id, replay="all")
     same("events of a session", len(client.events(events, 1, "an event of a session")), 1)
     list(client.browsers.telemetry.events(session.session_id))
+    files(session.session_id)
     replay = client.browsers.replays.start(session.session_id, framerate=5)
     client.browsers.replays.list(name)
     client.browsers.replays.stop(replay.replay_id, id_or_name=session.session_id)

@@ -102,6 +102,7 @@ const leases = createLeaseKeeper({
   podUid: "pod",
   browser: {
     isHealthy: async () => true,
+    clearFiles: async () => true,
     freeTabs: async () => ({ closed: 0, isFree: true }),
     open: () => undefined,
     reset: async () => undefined,
@@ -114,7 +115,12 @@ const leases = createLeaseKeeper({
 
 beforeAll(async () => {
   devTools = await startDevTools();
-  const browser = { devTools: () => devTools.place, pageOrder: () => listedOrder, folder: () => "/nonexistent" };
+  const browser = {
+    devTools: () => devTools.place,
+    pageOrder: () => listedOrder,
+    folder: () => "/nonexistent",
+    takeDownloads: () => undefined,
+  };
   const agentKey = createSecretKey(randomBytes(32));
   const upgrade = createUpgrades({
     leases,

@@ -8,8 +8,8 @@ export const agentMistakes: readonly KeptMistake[] = [
     kind: "other",
     breaks: "the sockets of an ended lease start its idle timer again, which then ends the browser of the next holder",
     file: "core/agent/held-lease.ts",
-    find: "if (!isCut && using.size === 0 && waits === 0) idleTimer = waitIdle();",
-    replace: "if (using.size === 0 && (!isCut || waits === 0)) idleTimer = waitIdle();",
+    find: "if (!isCut && using.size === 0 && calls.size === 0 && waits === 0) idleTimer = waitIdle();",
+    replace: "if (using.size === 0 && calls.size === 0 && (!isCut || waits === 0)) idleTimer = waitIdle();",
     foundBy: "src/core/agent/lease-keeper.test.ts",
   },
   {

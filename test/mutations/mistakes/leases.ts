@@ -428,7 +428,7 @@ export const leasesMistakes: readonly KeptMistake[] = [
     name: "extension-digest-not-awaited",
     kind: "forgotten await",
     breaks: "a browser unpacks and loads an extension whose bytes are not those that were uploaded",
-    file: "features/extensions/zip/open-archive.ts",
+    file: "platform/zip/open-archive.ts",
     find: "if (sha256 !== undefined) await checkDigest(file, bytes, sha256);",
     replace: "if (sha256 !== undefined) void checkDigest(file, bytes, sha256);",
     foundBy: "test/features/extensions/zip/valid.test.ts",

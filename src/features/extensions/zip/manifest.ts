@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { z } from "zod";
-import { ArchiveRefused, shownName } from "./archive-refused.ts";
+import { ArchiveRefused, shownName } from "../../../platform/zip/archive-refused.ts";
+import type { CheckedEntry } from "../../../platform/zip/open-archive.ts";
 import { maxManifestBytes } from "./limits.ts";
-import type { CheckedEntry } from "./open-archive.ts";
 
 // What Chromium looks for in the files of an extension before it loads it, as far as it can be told without Chromium
 // (EXTENSION-14). Each kind was tried on Chromium; it takes a missing `default_popup`, `devtools_page` or sandboxed

@@ -4,8 +4,8 @@
  * which needs no right where user namespaces are allowed.
  */
 import { realpathSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute } from "node:path";
+import { filesRoot } from "../../../core/agent/files-dir.ts";
 
 /**
  * Everything that programs need of a Debian system, and nothing that is somebody's. What a machine lacks is left out.
@@ -54,21 +54,20 @@ const foldersOf = (program: string): string[] => {
 const readOnly = (paths: readonly string[]): string[] => paths.flatMap((path) => ["--ro-bind-try", path, path]);
 
 /**
- * Makes a /tmp for one run of Chromium. Returns the function that gives the command by which a program runs with its
- * own files. `folder` and `temp`: what it may write to, at the places where they are.
+ * Returns the function that gives the command by which a program runs with its own files. `folder` and `temp`: what it
+ * may write to, at the places where they are; `filesDir`: the session's, which it sees as /tmp.
  */
-export const prepareOwnFiles = async (folder: string, temp: string) => {
-  const tmp = await mkdtemp(join(folder, "tmp-"));
-  return ({ policies, display }: OwnView, program: string, args: string[]): Command => ({
+export const ownFiles =
+  ({ folder, temp, filesDir }: { folder: string; temp: string; filesDir: string }) =>
+  ({ policies, display }: OwnView, program: string, args: string[]): Command => ({
     program: "bwrap",
     args: [
       ...["--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"],
       ...readOnly([...systemPaths, ...foldersOf(program)]),
       ...(policies === undefined ? [] : ["--ro-bind", policies, "/etc/chromium/policies"]),
-      ...["--bind", tmp, "/tmp"],
+      ...["--bind", filesDir, filesRoot],
       ...(display === undefined ? [] : readOnly([`/tmp/.X11-unix/X${display.slice(1)}`])),
       ...[...new Set([folder, temp])].flatMap((one) => ["--bind", one, one]),
       ...["--", program, ...args],
     ],
   });
-};

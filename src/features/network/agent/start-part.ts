@@ -1,4 +1,5 @@
 import type { PreparePart } from "../../../core/agent/browser-parts.ts";
+import { filesRoot } from "../../../core/agent/files-dir.ts";
 import { devToolsPort, inNamespace, socketsIn, wallFlags } from "./namespace.ts";
 
 /**
@@ -11,13 +12,15 @@ export const networkPart: PreparePart = async ({ config, received, folder, short
   const sockets = socketsIn(short);
   const { startWall } = await import("./start-wall.ts");
   const wall = stack.use(await startWall(sockets.proxy, network, config));
-  const ownFiles = sharesMachine ? await (await import("./own-files.ts")).prepareOwnFiles(folder, short) : undefined;
+  const places = { folder, temp: short, filesDir: config.filesDir };
+  const seesOwn = sharesMachine ? (await import("./own-files.ts")).ownFiles(places) : undefined;
   return {
     flags: wallFlags,
     devTools: { port: devToolsPort, socket: sockets.devTools },
     wall,
+    ...(sharesMachine && { filesAt: filesRoot }),
     command(program, args, display) {
-      const own = ownFiles?.({ policies, display }, program, args) ?? { program, args };
+      const own = seesOwn?.({ policies, display }, program, args) ?? { program, args };
       return inNamespace(sockets, own, { makesNamespaces: sharesMachine });
     },
   };

@@ -107,6 +107,16 @@ const storageRows: Row[] = Object.entries(inPage).map(([what, { leave, found }])
 
 export const rows: Row[] = [
   {
+    // Before another row says where downloads go.
+    what: "downloads among the session's files",
+    async leave({ browser, site, dir }) {
+      await (await browser.newPage()).goto(`${site.url}/file`).catch(() => undefined);
+      await eventually("the file is there", () => existsSync(join(dir, "tmp", "downloads", "left.txt")));
+    },
+    isFound: async ({ dir }) => existsSync(join(dir, "tmp", "downloads", "left.txt")),
+    kept: false,
+  },
+  {
     what: "cookies",
     leave: ({ context, site }) =>
       context.setCookie({ name: "left", value: "1", domain: new URL(site.url).hostname, expires: 4e9 }),

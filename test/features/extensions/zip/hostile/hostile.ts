@@ -1,4 +1,4 @@
-import type { ArchiveRule } from "../../../../../src/features/extensions/zip/archive-refused.ts";
+import type { ArchiveRule } from "../../../../../src/platform/zip/archive-refused.ts";
 import { writeZip, type ZipEntry, type ZipOptions } from "../../../../support/zip-writer.ts";
 import { manifest } from "../extension-files.ts";
 

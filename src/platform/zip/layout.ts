@@ -11,7 +11,7 @@ import type { Entry } from "yauzl";
 import { ArchiveRefused } from "./archive-refused.ts";
 import { hasDescriptor } from "./entry-headers.ts";
 import { readableName } from "./entry-name.ts";
-import { maxNodes } from "./limits.ts";
+import type { ZipLimits } from "./limits.ts";
 
 /** An entry and the place of its parts, bytes from the beginning of the archive. */
 export type Placed = { entry: Entry; start: number; dataEnd: number };
@@ -38,7 +38,11 @@ const readAt = async (file: FileHandle, position: number, length: number): Promi
  * Reads the end record, which must name a central directory right before it. yauzl takes less care: it believes offsets
  * of zip64 that no file can have, and then throws where nobody can catch it. Throws `ArchiveRefused`.
  */
-export const readEndRecord = async (file: FileHandle, archiveBytes: number): Promise<Directory> => {
+export const readEndRecord = async (
+  file: FileHandle,
+  archiveBytes: number,
+  { nodes }: Pick<ZipLimits, "nodes">,
+): Promise<Directory> => {
   const tailBytes = Math.min(archiveBytes, zip64LocatorBytes + endRecordBytes + maxCommentBytes);
   const tail = await readAt(file, archiveBytes - tailBytes, tailBytes);
   const at = tail.lastIndexOf(endRecordSignature);
@@ -51,8 +55,8 @@ export const readEndRecord = async (file: FileHandle, archiveBytes: number): Pro
   const entryCount = record.readUInt16LE(10);
   if (record.readUInt16LE(4) !== 0 || record.readUInt16LE(6) !== 0 || record.readUInt16LE(8) !== entryCount)
     throw new ArchiveRefused("malformed", "the archive is a part of several");
-  if (entryCount > maxNodes)
-    throw new ArchiveRefused("too_many_files", `the archive has more than ${maxNodes} files and folders`);
+  if (entryCount > nodes)
+    throw new ArchiveRefused("too_many_files", `the archive has more than ${nodes} files and folders`);
   const end = archiveBytes - record.length;
   const start = record.readUInt32LE(16);
   if (start + record.readUInt32LE(12) !== end)

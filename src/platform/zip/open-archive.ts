@@ -12,7 +12,7 @@ import { ArchiveRefused, shownName } from "./archive-refused.ts";
 import { checkEntry, checkLocalHeader } from "./entry-headers.ts";
 import { type EntryName, parseEntryName } from "./entry-name.ts";
 import { checkPlaces, type Directory, type Placed, readEndRecord } from "./layout.ts";
-import { maxArchiveBytes, maxNodes } from "./limits.ts";
+import type { ZipLimits } from "./limits.ts";
 
 /** Bytes that are read at once. */
 const chunkBytes = 64 * 1024;
@@ -83,7 +83,7 @@ type NameTree = {
 };
 
 /** Counts all nodes, so a few deep names can't imply more folders than an archive may have files. */
-const createNameTree = (): NameTree => {
+const createNameTree = (mostNodes: number): NameTree => {
   const root: Node = { segment: "", isFolder: true, isNamed: true, children: new Map() };
   let nodes = 0;
 
@@ -98,8 +98,8 @@ const createNameTree = (): NameTree => {
       throw new ArchiveRefused("folder_or_file", "the archive has it as a file and as a folder", { entry });
     if (known) return known;
     nodes += 1;
-    if (nodes > maxNodes)
-      throw new ArchiveRefused("too_many_files", `the archive has more than ${maxNodes} files and folders`, { entry });
+    if (nodes > mostNodes)
+      throw new ArchiveRefused("too_many_files", `the archive has more than ${mostNodes} files and folders`, { entry });
     const node = { segment, isFolder, isNamed: false, children: new Map() };
     parent.children.set(key, node);
     return node;
@@ -141,10 +141,10 @@ const byYauzl = async <T>(where: string, step: () => Promise<T>): Promise<T> => 
  */
 const readDirectory = async (
   zip: ZipFile,
-  { end, entryCount }: Directory,
+  { end, entryCount, mostNodes }: Directory & { mostNodes: number },
   signal: AbortSignal,
 ): Promise<CheckedEntry[]> => {
-  const tree = createNameTree();
+  const tree = createNameTree(mostNodes);
   const entries: CheckedEntry[] = [];
   const iterator = zip.eachEntry();
   for (;;) {
@@ -193,14 +193,18 @@ export type OpenOptions = { signal: AbortSignal; sha256?: string | undefined };
  * Opens an archive and checks everything but the data of its entries. `file` stays the caller's. Throws
  * `ArchiveRefused`.
  */
-export const openArchive = async (file: FileHandle, { signal, sha256 }: OpenOptions): Promise<Archive> => {
+export const openArchive = async (
+  file: FileHandle,
+  limits: ZipLimits,
+  { signal, sha256 }: OpenOptions,
+): Promise<Archive> => {
   const { size: bytes } = await file.stat();
-  if (bytes > maxArchiveBytes)
-    throw new ArchiveRefused("archive_too_large", `the archive is larger than ${maxArchiveBytes} bytes`);
+  if (bytes > limits.archiveBytes)
+    throw new ArchiveRefused("archive_too_large", `the archive is larger than ${limits.archiveBytes} bytes`);
   if (sha256 !== undefined) await checkDigest(file, bytes, sha256);
-  const directory = await readEndRecord(file, bytes);
+  const directory = await readEndRecord(file, bytes, limits);
   const zip = await openZip(file, bytes);
-  const entries = await readDirectory(zip, directory, signal);
+  const entries = await readDirectory(zip, { ...directory, mostNodes: limits.nodes }, signal);
   const places: Placed[] = [];
   for (const entry of entries) {
     places.push(await placeOf(zip, entry));

@@ -1,0 +1,134 @@
+/**
+ * The calls of a holder to what is beside its browser (core/protocol/browser-call.ts):
+ *
+ *   request ──► is this session's lease held? ──► the feature's handler ──► JSON, or bytes ──► the call is over
+ *                                                    │
+ *                                                    └─ the lease ends: its signal is aborted, and the connection cut
+ *
+ * A call counts as an open connection of the lease: its idle timer waits.
+ */
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import { letRunDry } from "../../platform/net/body-of.ts";
+import { sessionHeader } from "../protocol/agent-api.ts";
+import { type CallContract, callsPath, maxRefusalChars } from "../protocol/browser-call.ts";
+import { type AgentBytes, parseBody, type Routes } from "./agent-http.ts";
+import { type AgentErrorCode, type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+
+/** A feature can't do what a holder asks. The message is for the holder. */
+export class CallRefused extends Error {
+  override name = "CallRefused";
+  readonly code: AgentErrorCode;
+  constructor(code: AgentErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** `request`: its body is unread in a call with an upload. `param`: what the last part of the path says. */
+type CallInput<Query = unknown, Body = unknown> = {
+  query: Query;
+  body: Body;
+  param: string;
+  request: IncomingMessage;
+  signal: AbortSignal;
+};
+
+/** What a handler answers: a value, nothing, or bytes. */
+export type CallBytes = Pick<AgentBytes, "bytes" | "length">;
+type CallAnswer = { value?: unknown } | CallBytes;
+
+export type CallHandler = {
+  contract: CallContract;
+  // biome-ignore lint/suspicious/noExplicitAny: a table has handlers of every shape
+  handle(input: CallInput<any, any>): Promise<CallAnswer>;
+};
+
+/** A call's handler, with the types of its contract. Throws a `CallRefused`. */
+export const callHandler = <Query extends z.ZodObject | undefined, Body extends z.ZodType | undefined>(
+  contract: CallContract<Query, Body>,
+  handle: (input: CallInput<Output<Query>, Output<Body>>) => Promise<CallAnswer>,
+): CallHandler => ({ contract, handle });
+
+/** Largest body of JSON, bytes; the API lets no larger one through. */
+const maxBodyBytes = 1024 * 1024;
+
+/** A call's place among the handlers. */
+const keyOf = (method: string, name: string): string => `${method.toUpperCase()} ${name}`;
+
+const describe = (error: z.ZodError): string =>
+  error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`).join("; ");
+
+/** `param` stands for the last part of a contract's name. */
+const paramPattern = /\{\w+\}$/;
+
+/** The routes of these handlers. */
+export const callRoutes = ({
+  leases,
+  handlers,
+}: {
+  leases: Pick<LeaseKeeper, "enter">;
+  handlers: readonly CallHandler[];
+}): Routes => {
+  const byKey = new Map(
+    handlers.map((handler) => [
+      keyOf(handler.contract.method, handler.contract.name.replace(paramPattern, "")),
+      handler,
+    ]),
+  );
+  const find = (method: string, name: string): { handler: CallHandler; param: string } | undefined => {
+    const whole = byKey.get(keyOf(method, name));
+    if (whole && !paramPattern.test(whole.contract.name)) return { handler: whole, param: "" };
+    const at = name.lastIndexOf("/") + 1;
+    const handler = byKey.get(keyOf(method, name.slice(0, at)));
+    return handler && { handler, param: decodeURIComponent(name.slice(at)) };
+  };
+
+  const carryOut = async (
+    { contract, handle }: CallHandler,
+    request: IncomingMessage,
+    asked: { param: string; searchParams: URLSearchParams; signal: AbortSignal },
+  ): Promise<AgentReply | CallBytes> => {
+    const query = (contract.query ?? z.object({})).safeParse(Object.fromEntries(asked.searchParams));
+    if (!query.success) return refusal("bad_request", describe(query.error));
+    const read = contract.body
+      ? await parseBody(request, contract.body, { maxBytes: maxBodyBytes })
+      : { body: undefined };
+    if ("refused" in read) return read.refused;
+    const { param, signal } = asked;
+    const answer = await handle({ query: query.data, body: read.body, param, request, signal });
+    return "bytes" in answer ? answer : { status: 200, body: { answer: answer.value ?? null } };
+  };
+
+  const serve = async (request: IncomingMessage): Promise<AgentReply | AgentBytes> => {
+    const { pathname = "", searchParams = new URLSearchParams() } = URL.parse(request.url ?? "", "http://agent") ?? {};
+    const found = find(request.method ?? "", pathname.slice(callsPath.length));
+    if (!found) return refusals.not_found;
+    const call = leases.enter(String(request.headers[sessionHeader] ?? ""));
+    if (typeof call === "string") return refusals[call];
+    const cut = (): void => void request.socket.destroy();
+    call.signal.addEventListener("abort", cut, { once: true });
+    request.socket.once("close", call.done);
+    const leave = (): void => {
+      // Were the connection closed with a part of a body unread, its caller could lose the answer.
+      if (found.handler.contract.upload) letRunDry(request);
+      call.signal.removeEventListener("abort", cut);
+      request.socket.off("close", call.done);
+      call.done();
+    };
+    try {
+      const reply = await carryOut(found.handler, request, { param: found.param, searchParams, signal: call.signal });
+      if ("bytes" in reply) return { status: 200, ...reply, after: leave };
+      leave();
+      return reply;
+    } catch (error) {
+      leave();
+      if (error instanceof CallRefused) return refusal(error.code, error.message.slice(0, maxRefusalChars));
+      throw error;
+    }
+  };
+  return { [callsPath]: { GET: serve, POST: serve, PUT: serve, DELETE: serve } };
+};

@@ -1,0 +1,102 @@
+import { basename } from "node:path";
+import { z } from "zod";
+import type { ErrorCode } from "../../platform/base/errors.ts";
+import type { BytesBody } from "../http/middleware/stream-body.ts";
+import { type Answer, type Method, type Route, routesWith } from "../http/route.ts";
+import type { CallContract } from "../protocol/browser-call.ts";
+import { type FindUsableDeps, findUsable } from "../sessions/authorize-session.ts";
+import { type CallBrowserDeps, callBrowser } from "../sessions/call-browser.ts";
+
+type Deps = CallBrowserDeps & FindUsableDeps;
+
+/** What the documentation says of a call. `status`: of its answer. */
+type About = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  status?: 200 | 201 | 204;
+  answer: string;
+  errors?: ErrorCode[];
+};
+
+const methods = { get: "GET", post: "POST", put: "PUT", delete: "DELETE" } as const satisfies Partial<
+  Record<Method, string>
+>;
+
+/** What a call was given, checked. */
+type Given = {
+  params: Record<string, string>;
+  query: Record<string, string> | undefined;
+  body: unknown;
+  bytes: BytesBody | undefined;
+};
+
+const pathTo = ({ name }: CallContract, { params, query }: Given): string => {
+  const path = name.replace(/\{(\w+)\}/, (_all, param: string) => encodeURIComponent(params[param] ?? ""));
+  return query ? `${path}?${new URLSearchParams(query)}` : path;
+};
+
+const paramsOf = ({ name }: CallContract): z.ZodObject => {
+  const [, param] = /\{(\w+)\}/.exec(name) ?? [];
+  return z.object({
+    id_or_name: z.string().min(1).max(255).describe("The session's id or name."),
+    ...(param !== undefined && { [param]: z.string().min(1).max(255) }),
+  });
+};
+
+/** The route of a call, at the API and below the session's `base_url`. */
+export const browserCallRoute = (
+  contract: CallContract,
+  { operationId, summary, description, status = contract.answer ? 200 : 204, answer, errors = [] }: About,
+): Route<Deps> => {
+  const { method, name, query, body, upload, answer: answered } = contract;
+  const isFile = answered !== undefined && "files" in answered;
+  const callOfSession: Route<Deps>["callOfSession"] = async (found, given: Given, deps, signal): Promise<Answer> => {
+    const call = {
+      method: methods[method],
+      path: pathTo(contract, given),
+      ...(body && { json: given.body }),
+      ...given.bytes,
+    };
+    const exchanged = await callBrowser(found, call, deps, signal);
+    if (exchanged.kind === "bytes") {
+      const type = isFile ? answered.files : "application/octet-stream";
+      const file = basename(given.query?.path ?? "file") || "file";
+      const named = type === "application/zip" ? `${file}.zip` : file;
+      return { status, file: { body: exchanged.bytes, bytes: exchanged.length, type, name: named } };
+    }
+    return answered && !isFile ? { status, body: (answered as z.ZodType).parse(exchanged.answer) } : { status };
+  };
+  const answers = {
+    [status]: {
+      description: answer,
+      ...(isFile ? { files: [answered.files] } : answered && { schema: answered as z.ZodType }),
+    },
+  };
+  return {
+    ...routesWith<Deps>()(
+      {
+        method,
+        path: `/browsers/{id_or_name}/${name}`,
+        tag: "Browsers",
+        scope: "project",
+        permission: "browsers:use",
+        operationId,
+        summary,
+        ...(description !== undefined && { description }),
+        params: paramsOf(contract),
+        ...(query && { query }),
+        ...(body && { body }),
+        ...(upload && { stream: upload }),
+        answers,
+        errors: ["bad_request", "not_found", "rate_limited", "unavailable", ...errors],
+      },
+      async ({ params, query: asked, body: json, bytes, project, principal, deps, signal }) => {
+        const given = { params: params as Record<string, string>, query: asked as Given["query"], body: json, bytes };
+        const found = await findUsable(given.params.id_or_name ?? "", { project, principal }, deps);
+        return callOfSession(found, given, deps, signal);
+      },
+    ),
+    callOfSession,
+  };
+};
