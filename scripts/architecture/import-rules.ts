@@ -49,6 +49,7 @@ export const restrictions: readonly Restriction[] = [
       "core/protocol",
       "features/*/agent",
       "features/extensions/zip",
+      "features/computer/calls.ts",
       "features/files/calls.ts",
       "features/profiles/archive",
       "features/proxies/rules/proxy-authorization.ts",

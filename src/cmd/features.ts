@@ -9,6 +9,7 @@ import type { Route } from "../core/http/route.ts";
 import { browserKind } from "../core/model/browsers/browser.ts";
 import { browserPoolKind } from "../core/model/pools/browser-pool.ts";
 import { coreContents, type ProjectContents } from "../core/projects/delete-project.ts";
+import { computer } from "../features/computer/feature.ts";
 import { console } from "../features/console/feature.ts";
 import { events } from "../features/events/feature.ts";
 import { extensions } from "../features/extensions/feature.ts";
@@ -35,6 +36,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   events,
   logs,
   files,
+  computer,
   recordings,
   liveView,
   profiles,

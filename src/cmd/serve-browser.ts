@@ -11,6 +11,7 @@ import type { ReceivedSetup } from "../core/agent/receive-setup.ts";
 import { createFillTimes } from "../core/agent/shown-pages.ts";
 import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
+import { createComputer } from "../features/computer/agent/computer.ts";
 import { createSessionFiles } from "../features/files/agent/session-files.ts";
 import { watchRoutes } from "../features/files/agent/watch-routes.ts";
 import { createLiveView } from "../features/live-view/agent/live-view.ts";
@@ -126,13 +127,14 @@ export const serveBrowser = async (
     log,
   });
   const files = createSessionFiles(config);
+  const computer = createComputer({ browser, shownPages: fills });
   const keeping = {
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings, files],
+    followers: [telemetry, logs, recordings, files, computer],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -154,7 +156,7 @@ export const serveBrowser = async (
       ...telemetryRoutes({ leases, telemetry, agentKey: config.agentKey }),
       ...logRoutes({ leases, logs }),
       ...watchRoutes({ leases, watches: files.watches }),
-      ...callRoutes({ leases, handlers: files.handlers }),
+      ...callRoutes({ leases, handlers: [...files.handlers, ...computer.handlers] }),
       ...recordingRoutes({ leases, recordings, agentKey: config.agentKey }),
     },
     ...(saving && { ended: () => ended }),

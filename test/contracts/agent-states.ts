@@ -119,6 +119,7 @@ export const startAgent = async (
   const browser: Browser = {
     devTools: () => devTools,
     pageOrder: () => listedOrder,
+    screen: () => undefined,
     folder: () => dir,
     addressOf: () => undefined,
     hasWall: () => false,

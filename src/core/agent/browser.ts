@@ -35,6 +35,7 @@ import {
   startDeadlineMs,
 } from "./running-chromium.ts";
 import { hasOtherProfile, needsStart, type StartSettings, settingsAfter, type WantedChange } from "./start-settings.ts";
+import type { VirtualScreen } from "./virtual-screen.ts";
 import type { ResizeOutcome } from "./windows.ts";
 
 /** `changed`: all of it holds. After any other outcome the browser is as before, or ends. */
@@ -51,6 +52,8 @@ export type Browser = {
   devTools(): DevToolsPlace;
   /** Of the present Chromium, too. */
   pageOrder(): PageOrder;
+  /** The screen of a headful one. */
+  screen(): Pick<VirtualScreen, "connect"> | undefined;
   folder(): string;
   /** Where the browser reached this host; undefined when Chromium tells it, or nobody knows (agent/start-wall.ts). */
   addressOf(host: string): string | undefined;
@@ -229,6 +232,7 @@ export const startBrowser = async (
   return {
     devTools: () => running.present().devTools,
     pageOrder: () => running.present().pageOrder,
+    screen: () => running.present().screen,
     folder: () => running.present().folder,
     addressOf: (host) => running.present().wall?.addressOf(host),
     hasWall: () => running.present().wall !== undefined,

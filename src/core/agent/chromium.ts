@@ -18,7 +18,7 @@ import { withoutOtherPrograms } from "./no-other-programs.ts";
 import { openUrl } from "./open-url.ts";
 import { followPageOrder, type PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import { startVirtualScreen } from "./virtual-screen.ts";
+import { startVirtualScreen, type VirtualScreen } from "./virtual-screen.ts";
 import { createWindows, type Windows } from "./windows.ts";
 
 /** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
@@ -50,7 +50,8 @@ const longestTempDir = 60;
 export type Chromium = {
   devTools: DevToolsPlace;
   pageOrder: PageOrder;
-  /** Files that viewers give to its pages, in its folder. */
+  /** Of a headful browser. */
+  screen: Pick<VirtualScreen, "connect"> | undefined;
   /** Its folder, which goes with it: features keep files there. */
   folder: string;
   /**
@@ -225,17 +226,17 @@ export const startChromium = async (
   const [pageOrder] = await Promise.all([followPageOrder(cdp), takeDownloads()]);
   await made.onUp(cdp);
   const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
-  const { resize } = createWindows({ cdp, screen, viewport, sizeFor });
   const kept = parts.move();
   let stopped: Promise<void> | undefined;
   return {
     devTools,
     pageOrder,
+    screen,
     folder,
     ...createHealthCheck(cdp),
     takeDownloads: () => void takeDownloads().catch(() => undefined),
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
-    resize,
+    resize: createWindows({ cdp, screen, viewport, sizeFor }).resize,
     freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),
     wall: made.wall,
     ended: Promise.race([

@@ -31,6 +31,8 @@ export type ShownPages = {
 export type FillTimes = ShownPages & {
   /** A fill begins; call the returned function when its connection is closed. */
   begin(): () => void;
+  /** Whether any page may show what a vault has filled: then each is to be asked for. */
+  hasFilled(): boolean;
   /** Forgets all fills: the browser has been made anew. */
   forget(): void;
 };
@@ -81,6 +83,7 @@ export const createFillTimes = (): FillTimes => {
       endedMs = 0;
     },
     isFilling: () => underWay > 0,
+    hasFilled: () => hasFilled,
     onFill(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

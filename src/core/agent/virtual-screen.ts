@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type GroupProcess, startGroupProcess } from "../../platform/process/group-process.ts";
 import type { AgentViewport } from "../protocol/agent-api.ts";
-import { connectX, u16s, type XConnection } from "./x-connection.ts";
+import { connectX, extensionOpcode, u16s, type XConnection } from "./x-connection.ts";
 
 // The mode of a virtual screen, by the extension RANDR: its size, and its refresh rate, by which Chromium draws. Xvfb
 // has memory for the size that it was started with, so no mode can be larger.
@@ -11,7 +11,6 @@ import { connectX, u16s, type XConnection } from "./x-connection.ts";
 const getGeometry = 14;
 const grabServer = 36;
 const ungrabServer = 37;
-const queryExtension = 98;
 const randr = {
   queryVersion: 0,
   getScreenSizeRange: 6,
@@ -38,13 +37,6 @@ type ScreenMode = { width: number; height: number; rate: number };
 
 /** The size that the screen says it has in millimetres. Chromium reads none of it here; 0 is not allowed. */
 const millimetres = [300, 200] as const;
-
-const extensionOpcode = async (x: XConnection): Promise<number> => {
-  const name = Buffer.from("RANDR");
-  const answer = await x.ask(queryExtension, 0, [u16s(name.length, 0), name]);
-  if (answer[8] !== 1) throw new Error("the X server has no RANDR");
-  return answer.readUInt8(9);
-};
 
 /** The screen's only controller and output. */
 const resourcesOf = async (x: XConnection, opcode: number) => {
@@ -90,7 +82,7 @@ const setScreenMode = async (
   mode: ScreenMode,
   former: number | undefined,
 ): Promise<number | "too_small"> => {
-  const opcode = await extensionOpcode(x);
+  const opcode = await extensionOpcode(x, "RANDR");
   await x.ask(opcode, randr.queryVersion, [1, 5]);
   if (!(await hasRoom(x, opcode, mode))) return "too_small";
   const name = Buffer.from(`browser-${randomUUID()}`);
@@ -140,6 +132,8 @@ export type VirtualScreen = {
    * Gives the screen this size and rate; false when it can't be so large: then nothing has changed. One call at a time.
    */
   setMode(viewport: AgentViewport, signal: AbortSignal): Promise<boolean>;
+  /** Connects to it. */
+  connect(signal: AbortSignal): Promise<XConnection>;
 };
 
 type VirtualScreenOptions = {
@@ -207,5 +201,10 @@ export const startVirtualScreen = async (
     await screen.end(endGraceMs);
     throw error;
   }
-  return { process: screen, env: { DISPLAY: `:${screen.ready}`, XAUTHORITY: cookieFile }, setMode };
+  return {
+    process: screen,
+    env: { DISPLAY: `:${screen.ready}`, XAUTHORITY: cookieFile },
+    setMode,
+    connect: (stop) => connectX(screen.ready, cookie, stop),
+  };
 };

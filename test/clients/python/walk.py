@@ -202,6 +202,24 @@ def pools(extension: str) -> None:
     client.browser_pools.delete(name, force=True)
 
 
+def hands(session: str) -> None:
+    computer = client.browsers.computer
+    computer.move_mouse(session, x=30, y=40, smooth=True, duration_ms=50)
+    position = computer.get_mouse_position(session)
+    same("the mouse", (position.x, position.y), (30, 40))
+    computer.click_mouse(session, x=30, y=40, num_clicks=2, hold_keys=["Shift"])
+    computer.drag_mouse(session, path=[[1, 1], [9, 9]])
+    computer.scroll(session, x=30, y=40, delta_y=2)
+    computer.press_key(session, keys=["Escape", "Ctrl+a"])
+    computer.type_text(session, text="Grüße")
+    same("the pointer", computer.set_cursor_visibility(session, hidden=True).ok, True)
+    same("a picture", computer.capture_screenshot(session).read()[:8], b"\x89PNG\r\n\x1a\n")
+    computer.write_clipboard(session, text="walk")
+    same("the clipboard", computer.read_clipboard(session).text, "walk")
+    computer.batch(session, actions=[{"type": "sleep", "sleep": {"duration_ms": 10}}])
+    expect_refusal("bad_request", computer.press_key, session, keys=["Nokey"])
+
+
 def files(session: str) -> None:
     fs = client.browsers.fs
     fs.write_file(session, b"walk", path="/tmp/a/b", mode="640")
@@ -246,6 +264,7 @@ def browsers(vault: str, proxy: str) -> None:
     same("events of a session", len(client.events(events, 1, "an event of a session")), 1)
     list(client.browsers.telemetry.events(session.session_id))
     files(session.session_id)
+    hands(session.session_id)
     replay = client.browsers.replays.start(session.session_id, framerate=5)
     client.browsers.replays.list(name)
     client.browsers.replays.stop(replay.replay_id, id_or_name=session.session_id)
