@@ -203,8 +203,30 @@ describe("a profile", () => {
   });
 });
 
+describe("a start URL", () => {
+  // BROWSER-32
+  test("is opened by a request that is carried out, alone or with a change, and not by one that is refused", async () => {
+    const session = await kernel.browsers.create({ headless: true });
+    const client = await connect(session);
+    const [page] = (await client.pages()) as [Page];
+    const update = (body: object) => kernel.browsers.update(session.session_id, body);
+    await update({ start_url: `${onLoopback}/alone` });
+    await expect.poll(() => page.url()).toBe(`${onLoopback}/alone`);
+    await update({ start_url: `${onLoopback}/with`, viewport: { width: 640, height: 480 } });
+    await expect.poll(() => page.url()).toBe(`${onLoopback}/with`);
+    await update({ start_url: "", name: fresh() });
+    await expect(update({ start_url: "file:///etc/passwd" })).rejects.toMatchObject({ status: 400 });
+    const refused = { start_url: `${onLoopback}/refused`, profile: { id: newId() } };
+    await expect(update(refused)).rejects.toMatchObject({ status: 404 });
+    await page.evaluate("1");
+    expect(page.url()).toBe(`${onLoopback}/with`);
+    await client.disconnect();
+    await kernel.browsers.deleteByID(session.session_id);
+  });
+});
+
 describe("a proxy", () => {
-  // PROXY-20
+  // PROXY-20, BROWSER-32
   test("takes the traffic of a walled browser from now on, and open connections are cut", async () => {
     await using first = await startTestParent();
     await using second = await startTestParent();
@@ -230,9 +252,15 @@ describe("a proxy", () => {
     expect(await visit(session.cdp_ws_url, `${onMachine}/a`)).toMatchObject({ text: "none" });
     expect(second.asked).toContain(`GET ${onMachine}/a`);
 
-    for (const none of ["", null]) {
-      await kernel.browsers.update(session.session_id, { proxy_id: two });
-      const answer = await kernel.browsers.update(session.session_id, { proxy_id: none });
+    const withoutProxy = [
+      { proxy_id: "" },
+      { proxy_id: null },
+      { proxy: { mode: "direct" } },
+      { proxy: { mode: "default" } },
+    ];
+    for (const none of withoutProxy) {
+      await kernel.browsers.update(session.session_id, { proxy: { id: two } } as object);
+      const answer = await kernel.browsers.update(session.session_id, none as object);
       expect(answer).not.toHaveProperty("proxy_id");
       expect(await visit(session.cdp_ws_url, `${onMachine}/b`)).toMatchObject({ text: "none" });
     }

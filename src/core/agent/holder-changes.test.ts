@@ -67,8 +67,10 @@ const started = () => {
       return waiting.at(-1)?.promise ?? Promise.reject(new Error("none"));
     },
   };
+  const opened: (string | undefined)[] = [];
   const changes = createHolderChanges({
     browser,
+    open: (url) => void opened.push(url),
     onChange: [
       () => {
         begun += 1;
@@ -78,7 +80,7 @@ const started = () => {
     held: () => now.lease,
     log: createLogger("silent", "test"),
   });
-  return { changes, waiting, over, told, hold, now, begun: () => begun };
+  return { changes, opened, waiting, over, told, hold, now, begun: () => begun };
 };
 
 /** All that is ready has run. */
@@ -143,6 +145,23 @@ test("the time without a connection alone is no change of the browser, and count
   await vi.advanceTimersByTimeAsync(1000);
   expect(over).toEqual(["s1 timeout"]);
   expect(await changes.change(changeOf(2, { viewport: undefined, timeout_seconds: 60 }))).toBe("not_holder");
+});
+
+test("a URL is opened once all else has changed, and not by a change that fails", async () => {
+  const { changes, opened, waiting, begun } = started();
+  const first = changes.change(changeOf(1, { start_url: "https://first.example/" }), archives);
+  await settled();
+  expect(opened).toEqual([]);
+  waiting[0]?.resolve("changed");
+  await first;
+  expect(opened).toEqual(["https://first.example/"]);
+  const failing = changes.change(changeOf(1, { start_url: "https://second.example/" }), archives);
+  await settled();
+  waiting[1]?.resolve("profile_refused");
+  await failing;
+  expect([opened.length, begun()]).toEqual([1, 2]);
+  await changes.change(changeOf(1, { viewport: undefined, start_url: "https://third.example/" }));
+  expect([opened.at(-1), begun()]).toEqual(["https://third.example/", 2]);
 });
 
 test("a lease that has ended meanwhile learns nothing, and the next one is none of it", async () => {

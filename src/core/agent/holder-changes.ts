@@ -87,6 +87,8 @@ export type ChangeFollower = { changed?(outcome: ChangeOutcome, restarted: boole
 
 type HolderChangesDeps = {
   browser: Pick<Browser, "change">;
+  /** Opens a URL in the browser; undefined opens nothing. */
+  open(url: string | undefined): void;
   /** Called when its holder begins to change it. */
   onChange: readonly (() => void)[];
   followers: readonly ChangeFollower[];
@@ -96,7 +98,14 @@ type HolderChangesDeps = {
 };
 
 /** No change yet. */
-export const createHolderChanges = ({ browser, onChange, followers, held, log }: HolderChangesDeps): HolderChanges => {
+export const createHolderChanges = ({
+  browser,
+  open,
+  onChange,
+  followers,
+  held,
+  log,
+}: HolderChangesDeps): HolderChanges => {
   let last: Promise<unknown> = Promise.resolve();
   let isStarting = false;
   const begin = (): void => {
@@ -104,14 +113,17 @@ export const createHolderChanges = ({ browser, onChange, followers, held, log }:
   };
 
   const carryOut = async (
-    { request, timeout_seconds, ...wanted }: LeaseChange,
+    { request, timeout_seconds, start_url, ...wanted }: LeaseChange,
     archives: ArchiveFolder | undefined,
   ): Promise<ChangeOutcome | "not_holder"> => {
     const lease = held();
     if (!lease || !isLeaseOf(lease, wanted)) return "not_holder";
-    const rewrite = (): void => lease.rewrite(withoutUndefined({ request, timeout_seconds }));
+    const finish = (): void => {
+      lease.rewrite(withoutUndefined({ request, timeout_seconds }));
+      open(start_url);
+    };
     if (!archives || !changesBrowser(wanted)) {
-      rewrite();
+      finish();
       return "changed";
     }
     begin();
@@ -122,7 +134,7 @@ export const createHolderChanges = ({ browser, onChange, followers, held, log }:
         lease.disconnect();
       });
       if (held() !== lease) return "not_holder";
-      if (outcome === "changed") rewrite();
+      if (outcome === "changed") finish();
       const { session_id, epoch, seq } = wanted;
       log.info({ session_id, epoch, seq, outcome }, "browser changed for its holder");
       for (const follower of followers) follower.changed?.(outcome, isStarting);

@@ -164,7 +164,8 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   };
 
   const onChange = [clean.change, observation.forget];
-  const changes = createHolderChanges({ browser, onChange, followers, held: () => held, log });
+  const open = (url: string | undefined): void => openFirst(url, { clean, browser });
+  const changes = createHolderChanges({ browser, open, onChange, followers, held: () => held, log });
 
   const state = (): AgentState => ({
     pod_uid: podUid,

@@ -13,12 +13,14 @@ import type { PoolRoomDeps } from "../pools/use-cases/pool-checks.ts";
 import { PoolEvent, poolEvents } from "../pools/use-cases/pool-events.ts";
 import { poolQueue, QueuedSession } from "../pools/use-cases/pool-queue.ts";
 import type { CallerLimits } from "../projects/caller-limits.ts";
-import { acquireBrowser } from "../sessions/acquire-browser.ts";
+import { acquireWithProfile } from "../sessions/acquire-with-profile.ts";
 import { type EndSessionDeps, releaseBrowser } from "../sessions/release-browser.ts";
 import type { HandOutDeps } from "../sessions/serve-from-pool.ts";
+import type { UpdateDeps } from "../sessions/update-browser.ts";
 import { profilePermission } from "./profile-permission.ts";
 
 type Deps = HandOutDeps &
+  UpdateDeps &
   EndSessionDeps &
   PoolRoomDeps & {
     callerLimits: CallerLimits;
@@ -215,11 +217,12 @@ export const acquireRoute = defineRoute(
       },
     },
     answers: { 200: { description: "The browser", schema: Session }, 204: { description: "No browser in time" } },
-    errors: ["bad_request", "not_found", "name_taken"],
+    errors: ["bad_request", "not_supported_here", "not_found", "name_taken", "conflict"],
+    furtherPermissions: [profilePermission],
   },
   async ({ params, body, principal, project, baseUrl, deps, signal }) => {
-    const handedOut = await acquireBrowser(
-      { idOrName: params.id_or_name, request: body, project, keyId: principal.keyId, baseUrl },
+    const handedOut = await acquireWithProfile(
+      { idOrName: params.id_or_name, request: body, project, principal, keyId: principal.keyId, baseUrl },
       deps,
       signal,
     );

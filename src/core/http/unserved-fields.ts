@@ -10,7 +10,6 @@ import { joinPath, type Path } from "../../platform/kinds/wire.ts";
  */
 type Unserved = { body?: Record<string, string>; query?: Record<string, string> };
 
-const proxyInstead = "give proxy_id; null or an empty string takes the proxy away";
 const noPlace =
   "browsers have the locale and the time zone of their image; set them over CDP (Emulation.setTimezoneOverride)";
 const noRegion = "an installation is one region; leave it out";
@@ -25,12 +24,6 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   setFilePermissions: { body: { owner: oneUser, group: oneUser } },
   updateBrowserPool: {
     body: { expected_network: "network is replaced whole, without a condition; read the pool and send network alone" },
-  },
-  acquireBrowser: {
-    body: {
-      profile:
-        "a pool's browsers start with the pool's profile; load one by PATCH /browsers/{id_or_name}, or set it on the pool",
-    },
   },
   createBrowser: {
     body: {
@@ -48,8 +41,7 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
     body: {
       location: noPlace,
       network: fixedNetwork,
-      proxy: proxyInstead,
-      start_url: "the first page is open already; navigate over CDP (Page.navigate)",
+      "proxy.name": "names of proxies need not be unique; give proxy.id",
     },
   },
   listTelemetryEvents: { query: { type: "give category, and choose by type among the events that come" } },

@@ -103,6 +103,8 @@ type AcquireRequest = {
    * Finds the queue full when no idle browser is as it was made. Else a kept browser is made anew for the caller.
    */
   onlyClean?: boolean;
+  /** Its start URL is not opened by the bind: the browser is changed first. */
+  opensLater?: boolean;
   /** Called with every grant once its agent is asked, so that the caller's answer can be prepared meanwhile. */
   whileBinding?: (lease: LeaseRecord) => void;
 };
@@ -149,7 +151,9 @@ const waitAndBind = async (wanted: AcquireRequest, deps: AcquireDeps, waiting: W
       case "granted": {
         const { lease }: { lease: LeaseRecord } = outcome;
         signal.throwIfAborted();
-        const binding = { ...wanted.request, takesKept: wanted.takesKept?.() ?? false };
+        const { request, opensLater } = wanted;
+        const takesKept = wanted.takesKept?.() ?? false;
+        const binding = { ...request, takesKept, ...(opensLater && { start_url: undefined }) };
         const refusal = await bindLease(lease, binding, deps, wanted.whileBinding);
         signal.throwIfAborted();
         if (refusal === undefined) return { kind: "held", lease };

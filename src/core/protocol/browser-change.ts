@@ -26,6 +26,8 @@ export const BrowserChange = Fence.extend({
   proxy: ParentProxy.nullable().optional(),
   /** Chromium starts anew with this profile. Without an archive nothing is saved in it yet. */
   profile: z.object({ archive: ArchiveRef.optional() }).optional(),
+  /** Opened once all else has changed, best effort; it alone is no change of the browser. */
+  start_url: z.string().max(2048).optional(),
   /** The lease's from then on (`BindLease.timeout_seconds`); it alone is no change of the browser. */
   timeout_seconds: TimeoutSeconds.optional(),
   /** The lease's request from then on (`BindLease.request`). */

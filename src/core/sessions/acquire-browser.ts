@@ -32,7 +32,7 @@ import { startFailureOfPool } from "./start-failure.ts";
 import { answerHeld, type StartedSession, startSession } from "./start-session.ts";
 import { traceOf } from "./trace-of.ts";
 
-type AcquireInput = {
+export type AcquireInput = {
   idOrName: string;
   request: AcquireBrowser;
   project: Project;
@@ -40,6 +40,8 @@ type AcquireInput = {
   keyId: string;
   baseUrl: string;
 };
+
+export type AcquireDeps = HandOutDeps & { callerLimits: CallerLimits; kube: Kube; metrics: ApiMetrics };
 
 /** Time after which a caller that found no place in the queue may try again, s. */
 const queueRetrySeconds = 1;
@@ -155,7 +157,7 @@ const prepareAnswer = (
  */
 export const acquireBrowser = async (
   input: AcquireInput,
-  deps: HandOutDeps & { callerLimits: CallerLimits; kube: Kube; metrics: ApiMetrics },
+  deps: AcquireDeps,
   signal: AbortSignal,
 ): Promise<StartedSession | undefined> => {
   const { idOrName, request, project, keyId, baseUrl } = input;
@@ -176,6 +178,7 @@ export const acquireBrowser = async (
       waitMs: waitSeconds * 1000,
       // The pool may be changed while the caller waits.
       takesKept: () => (deps.pools.get(pool.metadata) ?? pool).spec.reusePolicy === "keep",
+      opensLater: request.profile !== undefined,
       mostWaiting: place ? deps.config.callers.waitingAcquires.project : 0,
       whileBinding(lease: LeaseRecord) {
         prepared = prepareAnswer(lease, baseUrl, deps, signal);

@@ -4,6 +4,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Selector } from "../../platform/kinds/selector.ts";
 import type { Kube } from "../../platform/kube/client.ts";
+import { withoutUndefined } from "../../platform/rules/given-fields.ts";
 import type { Config } from "../config/config.ts";
 import { type Called, isHeldAtAgent } from "../leases/agent/agent-call.ts";
 import type { AgentClient } from "../leases/agent/agent-client.ts";
@@ -25,7 +26,7 @@ import { configOf } from "./session-config.ts";
 // yet.
 
 export type PlannedChange = {
-  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile" | "timeout_seconds">;
+  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile" | "start_url" | "timeout_seconds">;
   /** The archive of the profile, if anything is saved in it. */
   archive: StoredArchive | undefined;
   /** For the session's record. */
@@ -57,7 +58,7 @@ export const planChange = async (
   project: Project,
   deps: { config: Config; kube: Kube; referents: Referents; store: LeaseStore },
 ): Promise<PlannedChange> => {
-  const { viewport, profile, proxyId, timeoutSeconds } = change;
+  const { viewport, profile, proxyId, startUrl, timeoutSeconds } = change;
   requireFeatures({ ...(proxyId && { proxyId }) }, deps);
   const references = referencesOf({ ...(profile && { profile }), ...(proxyId && { proxyId }) });
   await requireReferences(references, project, deps);
@@ -74,8 +75,7 @@ export const planChange = async (
   return {
     archive,
     wanted: {
-      ...(viewport && { viewport }),
-      ...(timeoutSeconds !== undefined && { timeout_seconds: timeoutSeconds }),
+      ...withoutUndefined({ viewport, start_url: startUrl, timeout_seconds: timeoutSeconds }),
       ...(proxyId !== undefined && { proxy: proxyId === "" ? null : await open() }),
       ...(profile && { profile: archive ? { archive: { sha256: archive.sha256, bytes: archive.bytes } } : {} }),
     },

@@ -172,6 +172,14 @@ const reserveName = async (
   }
 };
 
+export type UpdateDeps = FindSessionDeps &
+  SendDeps & {
+    config: Config;
+    locks: Locks;
+    referents: Referents;
+    telemetry: { collector: SessionCollector };
+  };
+
 /**
  * Changes an active session: name, tags, telemetry, and its running browser, all that was asked for or nothing. Throws
  * `bad_request`, `not_found`, `forbidden`, `not_supported_here`, `name_taken`, and `conflict` for what this browser
@@ -181,13 +189,7 @@ const reserveName = async (
 export const updateBrowser = async (
   { idOrName, request, principal }: Pick<UserOf, "principal"> & { idOrName: string; request: UpdateBrowser },
   project: Project,
-  deps: FindSessionDeps &
-    SendDeps & {
-      config: Config;
-      locks: Locks;
-      referents: Referents;
-      telemetry: { collector: SessionCollector };
-    },
+  deps: UpdateDeps,
 ): Promise<LeaseRecord> => {
   const found = await findUsable(idOrName, { project, principal }, deps);
   const present = requestOf(found.lease);

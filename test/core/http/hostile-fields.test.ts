@@ -108,9 +108,7 @@ describe("a body", () => {
   test.each([
     ["PATCH", "/browser_pools/x", { expected_network: {} }, "expected_network"],
     ["PATCH", "/browsers/x", { network: {} }, "network"],
-    ["PATCH", "/browsers/x", { proxy: null }, "proxy"],
-    ["PATCH", "/browsers/x", { start_url: "https://a.example" }, "start_url"],
-    ["POST", "/browser_pools/x/acquire", { profile: { name: "p" } }, "profile"],
+    ["PATCH", "/browsers/x", { proxy: { name: null } }, "proxy.name"],
     ["POST", "/browsers", { location: { locale: "de" } }, "location"],
     ["POST", "/credentials", { name: "c", domain: "a.example", values: {}, totp_digits: 8 }, "totp_digits"],
     ["GET", "/browsers?region=us-east", undefined, "region"],

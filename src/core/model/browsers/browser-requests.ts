@@ -20,12 +20,15 @@ type NewBrowserSpec = { ok: true; spec: BrowserSpec } | { ok: false; problems: P
 /** Largest policy that fits into the object, bytes; pools store larger ones in ConfigMaps (ADR 0009). */
 const maxPolicyBytes = 256 * 1024;
 
-const requestProblems = ({ profile, proxy, proxyId, gpu, headless, chromePolicy }: BrowserRequest): SpecProblem[] => [
-  ...profileProblems(profile),
+const proxyProblems = (proxy: BrowserRequest["proxy"], hasProxyId: boolean): Problem[] => [
   ...(proxy && (proxy.id === undefined) === (proxy.mode === undefined)
-    ? [problemAt(["proxy"], "give exactly one of id and mode")]
+    ? [{ path: "proxy", message: "give exactly one of id and mode" }]
     : []),
-  ...(proxy && proxyId ? [problemAt(["proxyId"], "give only one of proxy and proxy_id")] : []),
+  ...(proxy && hasProxyId ? [{ path: "proxy_id", message: "give only one of proxy and proxy_id" }] : []),
+];
+
+const requestProblems = ({ profile, gpu, headless, chromePolicy }: BrowserRequest): SpecProblem[] => [
+  ...profileProblems(profile),
   ...(gpu && headless ? [problemAt(["gpu"], "needs a display: not with headless")] : []),
   ...(chromePolicy && Buffer.byteLength(JSON.stringify(chromePolicy)) > maxPolicyBytes
     ? [problemAt(["chromePolicy"], `must not exceed ${maxPolicyBytes / 1024} KiB when serialized`)]
@@ -51,12 +54,9 @@ export const newBrowserSpec = (request: CreateBrowser): NewBrowserSpec => {
       choice?.kind === "profile" ? { ...choice.profile, saveChanges: asked.profile?.saveChanges ?? false } : undefined,
     telemetry: merged.ok ? merged.telemetry : undefined,
   });
-  const problems = [
-    ...requestProblems({ ...asked, ...(proxy && { proxy }) }),
-    ...settingProblems(spec),
-    ...(merged.ok ? [] : merged.problems),
-  ];
-  return problems.length === 0 ? { ok: true, spec } : { ok: false, problems: wireProblems(BrowserSpec, problems) };
+  const problems = [...requestProblems(asked), ...settingProblems(spec), ...(merged.ok ? [] : merged.problems)];
+  const all = [...proxyProblems(proxy, Boolean(asked.proxyId)), ...wireProblems(BrowserSpec, problems)];
+  return all.length === 0 ? { ok: true, spec } : { ok: false, problems: all };
 };
 
 /** `proxyId`: empty to take the proxy away. */
@@ -64,12 +64,14 @@ export type RunningChange = {
   viewport?: Required<Wire<Viewport>>;
   profile?: Selector;
   proxyId?: string;
+  /** Opened once all else has changed. */
+  startUrl?: string;
   timeoutSeconds?: number;
 };
 
 type UpdatedBrowser = { ok: true; change: RunningChange | undefined } | { ok: false; problems: Problem[] };
 
-const problemsOf = ({ profile }: UpdateBrowser): Problem[] => {
+const profileToLoadProblems = ({ profile }: UpdateBrowser): Problem[] => {
   if (!profile) return [];
   if (profile.save_changes)
     return [{ path: "profile.save_changes", message: "give it when the browser is created, not while it runs" }];
@@ -82,6 +84,15 @@ const problemsOf = ({ profile }: UpdateBrowser): Problem[] => {
         },
       ];
 };
+
+const problemsOf = (request: UpdateBrowser): Problem[] => [
+  ...profileToLoadProblems(request),
+  ...proxyProblems(request.proxy, request.proxy_id !== undefined),
+];
+
+/** The proxy's id, empty for none; undefined when neither field is given. */
+const proxyIdOf = ({ proxy, proxy_id: proxyId }: UpdateBrowser): string | undefined =>
+  proxy ? (proxy.id ?? "") : proxyId === undefined ? undefined : (proxyId ?? "");
 
 const viewportOf = (viewport: UpdateBrowser["viewport"], gpu: boolean): RunningChange["viewport"] => {
   if (!viewport) return undefined;
@@ -96,14 +107,17 @@ const viewportOf = (viewport: UpdateBrowser["viewport"], gpu: boolean): RunningC
 export const updateOf = (request: UpdateBrowser, { gpu = false }: { gpu?: boolean | undefined }): UpdatedBrowser => {
   const problems = problemsOf(request);
   if (problems.length > 0) return { ok: false, problems };
-  const { viewport, profile, proxy_id: proxyId, timeout_seconds: timeoutSeconds } = request;
-  if ([viewport, profile, proxyId, timeoutSeconds].every((value) => value === undefined))
+  const { viewport, profile, timeout_seconds: timeoutSeconds } = request;
+  const proxyId = proxyIdOf(request);
+  const startUrl = request.start_url || undefined;
+  if ([viewport, profile, proxyId, startUrl, timeoutSeconds].every((value) => value === undefined))
     return { ok: true, change: undefined };
   const choice = profile && chooseProfile(profile);
   const change = withoutUndefined({
     viewport: viewportOf(viewport, gpu),
     profile: choice?.kind === "profile" ? choice.profile : undefined,
-    proxyId: proxyId === undefined ? undefined : (proxyId ?? ""),
+    proxyId,
+    startUrl,
     timeoutSeconds,
   });
   return { ok: true, change };

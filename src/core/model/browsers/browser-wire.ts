@@ -1,17 +1,17 @@
 /** The requests for on-demand browsers over HTTP (BROWSER-2), derived from the spec of the kind (browser.ts). */
 import { z } from "zod";
 import { documentedForms, exactlyOneField, notTogether } from "../../../platform/kinds/document-rules.ts";
-import { maxIdLength, nameOnWire, namePattern } from "../../../platform/kinds/selector.ts";
+import { maxIdLength, nameOnWire } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import { lenientFields, profileFields, profileForms } from "../pools/browser-pool-wire.ts";
-import { SessionTelemetry, Tags } from "../sessions/session-wire.ts";
-import { timeoutSeconds, Viewport } from "../settings/browser-settings.ts";
+import { ProfileToLoad, SessionTelemetry, Tags } from "../sessions/session-wire.ts";
+import { isStartUrl, startUrlMessage, startUrlOrNone, timeoutSeconds, Viewport } from "../settings/browser-settings.ts";
 import { BrowserSpec } from "./browser.ts";
 
 const ProxyChoice = exactlyOneField(
   z.object({
     id: z.string().max(maxIdLength).optional(),
-    mode: z.enum(["direct"]).optional(),
+    mode: z.enum(["direct", "default"]).optional().describe("There is no default proxy here, so both mean none."),
   }),
   "id",
   "mode",
@@ -45,8 +45,7 @@ export const CreateBrowser = notTogether(wireSchema(BrowserRequest), {
 });
 export type CreateBrowser = z.output<typeof CreateBrowser>;
 
-/** The request of `PATCH /browsers/{id_or_name}`. What is left out stays as it is. */
-export const UpdateBrowser = z.object({
+const BrowserChanges = z.object({
   disable_default_proxy: z
     .boolean()
     .optional()
@@ -58,22 +57,9 @@ export const UpdateBrowser = z.object({
     .nullable()
     .optional()
     .describe("The session's new name, unique among the project's active ones. An empty string clears it."),
-  profile: documentedForms(
-    z.object({
-      id: z.string().max(maxIdLength).optional(),
-      name: z.string().regex(namePattern).or(z.literal("")).optional(),
-      save_changes: z.boolean().optional().describe("true is refused: give it when the browser is created."),
-    }),
-    ["id", "name"].map((field) => ({
-      required: [field],
-      // An empty one counts as not given.
-      properties: { [field]: { minLength: 1 }, save_changes: { const: false } },
-    })),
-  )
-    .optional()
-    .describe(
-      "The profile to load, by id or by name, into a session that has none. Chromium starts anew: pages, cookies and downloads are gone, connections are cut, and the URLs of the session stay good.",
-    ),
+  profile: ProfileToLoad.optional().describe(
+    "The profile to load, by id or by name, into a session that has none. Chromium starts anew: pages, cookies and downloads are gone, connections are cut, and the URLs of the session stay good.",
+  ),
   proxy_id: z
     .string()
     .max(maxIdLength)
@@ -82,6 +68,11 @@ export const UpdateBrowser = z.object({
     .describe(
       "The id of the proxy that all traffic takes from now on; an empty string or null takes it away. Chromium starts anew, as for a profile, where the browser has no network rules or proxy yet, or does not trust the proxy's ca_bundle yet.",
     ),
+  proxy: ProxyChoice.optional().describe('The same as proxy_id: {id}, or {mode: "direct"} for none.'),
+  start_url: startUrlOrNone
+    .refine(isStartUrl, startUrlMessage)
+    .optional()
+    .describe("Opened in the first page once all else has changed, best effort. An empty string opens nothing."),
   timeout_seconds: timeoutSeconds
     .optional()
     .describe(
@@ -100,5 +91,11 @@ export const UpdateBrowser = z.object({
   telemetry: SessionTelemetry.nullable()
     .optional()
     .describe("Merges onto the present settings. At most 8 KiB as JSON."),
+});
+
+/** The request of `PATCH /browsers/{id_or_name}`. What is left out stays as it is. */
+export const UpdateBrowser = notTogether(BrowserChanges, {
+  proxy: { type: "object" },
+  proxy_id: { type: ["string", "null"] },
 });
 export type UpdateBrowser = z.output<typeof UpdateBrowser>;

@@ -1,6 +1,7 @@
 /** Sessions over HTTP: the requests of acquire and release, and the answer (the LEASE rules). */
 import { z } from "zod";
-import { maxIdLength, nameOnWire } from "../../../platform/kinds/selector.ts";
+import { documentedForms } from "../../../platform/kinds/document-rules.ts";
+import { maxIdLength, nameOnWire, namePattern } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import type { Problem } from "../../../platform/rules/problem.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
@@ -29,6 +30,20 @@ export const sessionTooLong = (
   maxSessionSeconds > allowedSeconds
     ? { path: "max_session_seconds", message: `above the ${allowedSeconds} s that this installation allows` }
     : undefined;
+
+/** A profile that a running browser loads. */
+export const ProfileToLoad = documentedForms(
+  z.object({
+    id: z.string().max(maxIdLength).optional(),
+    name: z.string().regex(namePattern).or(z.literal("")).optional(),
+    save_changes: z.boolean().optional().describe("true is refused: give it when the browser is created."),
+  }),
+  ["id", "name"].map((field) => ({
+    required: [field],
+    // An empty one counts as not given.
+    properties: { [field]: { minLength: 1 }, save_changes: { const: false } },
+  })),
+);
 
 /** Longest wait that a caller can request, s: a day. */
 const maxWaitSeconds = 86_400;
@@ -71,6 +86,9 @@ export const AcquireBrowser = z.object({
     .optional()
     .describe("For this lease only; merges onto the pool's. At most 8 KiB as JSON."),
   report_outcome: reportOutcome.optional(),
+  profile: ProfileToLoad.optional().describe(
+    "The profile to load, by id or by name, before the browser is handed out: Chromium starts anew for it. The pool must have none.",
+  ),
 });
 export type AcquireBrowser = z.infer<typeof AcquireBrowser>;
 
