@@ -50,6 +50,7 @@ export const restrictions: readonly Restriction[] = [
       "features/*/agent",
       "features/extensions/zip",
       "features/computer/calls.ts",
+      "features/curl/calls.ts",
       "features/files/calls.ts",
       "features/profiles/archive",
       "features/proxies/rules/proxy-authorization.ts",

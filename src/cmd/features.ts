@@ -11,6 +11,7 @@ import { browserPoolKind } from "../core/model/pools/browser-pool.ts";
 import { coreContents, type ProjectContents } from "../core/projects/delete-project.ts";
 import { computer } from "../features/computer/feature.ts";
 import { console } from "../features/console/feature.ts";
+import { curl } from "../features/curl/feature.ts";
 import { events } from "../features/events/feature.ts";
 import { extensions } from "../features/extensions/feature.ts";
 import { files } from "../features/files/feature.ts";
@@ -37,6 +38,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   logs,
   files,
   computer,
+  curl,
   recordings,
   liveView,
   profiles,

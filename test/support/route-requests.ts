@@ -158,6 +158,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     moveFile: () => ({ src_path: "/tmp/file", dest_path: "/tmp/moved" }),
     setFilePermissions: () => ({ path: "/tmp/file", mode: "600" }),
     startWatch: () => ({ path: "/tmp" }),
+    sendRequest: () => ({ url: "http://127.0.0.1:9/" }),
     clickMouse: () => ({ x: 1, y: 1 }),
     moveMouse: () => ({ x: 1, y: 1 }),
     dragMouse: () => ({
