@@ -263,6 +263,15 @@ describe("a request that is refused", () => {
     expect(answer.headers.allow).toBe(allowed);
   });
 
+  // HTTP-3, HTTP-42
+  test("for another product tells that apart from a path that nobody knows", async () => {
+    const another = { status: 404, code: "another_product" };
+    expectRefusal(await send("GET", "/apps"), another);
+    expectRefusal(await sendJson("POST", "/search", { query: "x" }, { authorization: "" }), another);
+    expectRefusal(await sendJson("PATCH", "/vault-provider-configs/x", {}), another);
+    expectRefusal(await send("GET", "/app"), notFound);
+  });
+
   // HTTP-4, HTTP-15
   test("for a taken name, and is not retried", async () => {
     const taken = { status: 409, code: "name_taken" };

@@ -2,6 +2,7 @@ import express, { type Express, type Request, type RequestHandler } from "expres
 import { AppError } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
 import { traceHeaders, traceIn } from "../../platform/tracing/trace-context.ts";
+import { anotherProduct } from "../http/another-product.ts";
 import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
 import { clientAddress, failedToken } from "../http/client-address.ts";
@@ -204,7 +205,10 @@ export const createApp = <Services extends HttpServices>(
   for (const { mount } of features) mount?.(app, deps);
   mountRoutes(app, routes, deps);
   app.use((request) => {
-    throw new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`);
+    throw (
+      anotherProduct(request.path) ??
+      new AppError("not_found", `there is nothing at ${request.method} ${request.path.slice(0, 200)}`)
+    );
   });
   app.use((error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
     const log = logOf(response) ?? deps.log;

@@ -23,6 +23,7 @@ export const httpStatus = {
   origin_not_allowed: 403,
   not_found: 404,
   project_not_found: 404,
+  another_product: 404,
   method_not_allowed: 405,
   request_timeout: 408,
   conflict: 409,

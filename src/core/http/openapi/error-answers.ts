@@ -25,6 +25,7 @@ const codeTexts: Record<ErrorCode, string> = {
   origin_not_allowed: "The item may not be filled into a page of this origin.",
   not_found: "The project has no object with this id or name.",
   project_not_found: "The project does not exist or is not active.",
+  another_product: "The path is one of another product, which this service is not (docs/surface.md).",
   method_not_allowed: "This path has other methods; `Allow` names them.",
   request_timeout: "The request did not arrive in time.",
   conflict: "The object was changed meanwhile, can't be changed so, or exists already.",
