@@ -7,7 +7,11 @@ import { permissionTexts } from "../src/core/model/permission-texts.ts";
 import { generateParts, table } from "./marked-part.ts";
 
 const neededBy = ({ permission, furtherPermissions = [] }: Route): string =>
-  [`\`${permission}\``, ...furtherPermissions.map((each) => `\`${each.permission}\` when ${each.when}`)].join(", and ");
+  permission === undefined
+    ? "any key"
+    : [`\`${permission}\``, ...furtherPermissions.map((each) => `\`${each.permission}\` when ${each.when}`)].join(
+        ", and ",
+      );
 
 /** Writes the tables, or with `check` compares them. Returns what it wrote. Throws an Error when one is stale. */
 export const generatePermissions = (options: { check: boolean }): Promise<string> => {

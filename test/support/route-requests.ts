@@ -114,9 +114,15 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     const host = `${fresh("www")}.example`;
     const target = { normalized: `https://${host}/`, host, domain: host };
     const metadata = { name: analysisName(target.normalized) };
+    const { authorization } = await call("GET", "/auth/context");
     await stack.kube.create(siteAnalysisKind, {
       metadata,
-      spec: { target, run: 1, requestedAt: new Date().toISOString() },
+      spec: {
+        target,
+        run: 1,
+        requestedAt: new Date().toISOString(),
+        project: authorization.effective_scope.project_id,
+      },
     });
     return metadata.name;
   };

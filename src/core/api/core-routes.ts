@@ -8,6 +8,7 @@ import {
   updateApiKeyRoute,
 } from "./api-keys.ts";
 import { listAuditLinesRoute } from "./audit.ts";
+import { getAuthContextRoute } from "./auth-context.ts";
 import {
   acquireRoute,
   createPoolRoute,
@@ -27,6 +28,7 @@ import {
   listBrowsersRoute,
   updateBrowserRoute,
 } from "./browsers.ts";
+import { getEntitlementsRoute } from "./entitlements.ts";
 import {
   getOrganizationLimitsRoute,
   getProjectLimitsRoute,
@@ -71,6 +73,8 @@ export const organizationRoutes: readonly Route[] = [
   updateProjectLimitsRoute,
   getOrganizationLimitsRoute,
   updateOrganizationLimitsRoute,
+  getEntitlementsRoute,
+  getAuthContextRoute,
   createApiKeyRoute,
   listApiKeysRoute,
   getApiKeyRoute,

@@ -163,6 +163,7 @@ const answersOf = (route: Route, schemas: SchemaSet): Json => {
 const securityScheme = "apiKey";
 
 const permissionText = ({ permission, furtherPermissions = [] }: Route): string => {
+  if (permission === undefined) return "Any key may.";
   const further = furtherPermissions.map((each) => `, and \`${each.permission}\` when ${each.when}`);
   const level = permission === "organization" ? ", which only keys of the organization can have" : "";
   return `Needs the permission \`${permission}\`${level}${further.join("")}.`;
@@ -176,7 +177,7 @@ const operationOf = (route: Route, schemas: SchemaSet, errors: Map<string, Json>
     summary,
     description: [description, permissionText(route)].filter(Boolean).join(" "),
     // For a scheme other than OAuth 2, OpenAPI 3.1 lists the roles that a caller needs.
-    security: [{ [securityScheme]: [permission] }],
+    security: [{ [securityScheme]: permission === undefined ? [] : [permission] }],
     parameters: parametersOf(route, schemas),
     ...requestBodyOf(route, schemas),
     responses: { ...answersOf(route, schemas), ...errorAnswers(route, errors) },

@@ -66,9 +66,9 @@ type Scope = "project" | "organization";
 
 /**
  * The permission of a route: routes of the organization need `organization`, all others one that keys of a project can
- * have.
+ * have, or none (undefined) where any key will do.
  */
-type PermissionOf<Of extends Scope> = Of extends "organization" ? "organization" : ProjectPermission;
+type PermissionOf<Of extends Scope> = Of extends "organization" ? "organization" : ProjectPermission | undefined;
 
 /** A permission that only some requests of a route need, besides the route's own. */
 export type FurtherPermission = {

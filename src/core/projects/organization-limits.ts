@@ -36,6 +36,10 @@ const limitsOf = (
 export const fetchOrganizationLimits = async ({ kube, config }: Deps): Promise<OrganizationLimits> =>
   limitsOf(await kube.get(namespaces, { name: config.systemNamespace }), config.limits);
 
+/** The id of the organization: the uid of the system namespace. */
+export const fetchOrganizationId = async ({ kube, config }: Deps): Promise<string> =>
+  (await kube.get(namespaces, { name: config.systemNamespace }))?.metadata.uid ?? "";
+
 /**
  * `defaultCap`: 0 and null remove the default, undefined keeps it. Throws `bad_request` above the organization's limit.
  */

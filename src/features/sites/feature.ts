@@ -3,6 +3,7 @@ import { siteAnalysisKind } from "./analyses/site-analysis.ts";
 import { siteConfigKind } from "./configs/site-config.ts";
 import { mountRegistry } from "./pages/mount-pages.ts";
 import {
+  cancelAnalysisRoute,
   getAnalysisRoute,
   listAnalysesRoute,
   listRecommendationsRoute,
@@ -20,6 +21,7 @@ export const sites = {
     resolveSiteRoute,
     listAnalysesRoute,
     getAnalysisRoute,
+    cancelAnalysisRoute,
     listRecommendationsRoute,
     listSitesRoute,
   ],

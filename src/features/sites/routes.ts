@@ -7,6 +7,7 @@ import type { Kube } from "../../platform/kube/client.ts";
 import type { Reflector } from "../../platform/kube/reflector.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
 import type { ProxyProvider } from "../proxies/rules/proxy-provider.ts";
+import { cancelAnalysis } from "./analyses/cancel-analysis.ts";
 import { fetchAnalysis, listAnalyses } from "./analyses/fetch-analysis.ts";
 import type { SiteAnalysis } from "./analyses/site-analysis.ts";
 import { listRecommendations, listSites } from "./list-sites.ts";
@@ -119,6 +120,24 @@ export const getAnalysisRoute = defineRoute(
     errors: ["not_found"],
   },
   async ({ params, deps }) => ({ status: 200, body: await fetchAnalysis(params.id, deps) }),
+);
+
+export const cancelAnalysisRoute = defineRoute(
+  {
+    method: "post",
+    path: "/config-registry/analyses/{id}/cancel",
+    operationId: "cancelAnalysis",
+    tag,
+    scope,
+    permission: "registry:analyze",
+    summary: "End an analysis before its time",
+    description:
+      "The operator ends it soon after: read the analysis until its status is canceled. One that has ended stays as it is.",
+    params: z.object({ id: z.string().min(1).max(255).describe("The analysis's id.") }),
+    answers: { 200: { description: "The analysis as it is now", schema: AnalysisAnswer } },
+    errors: ["not_found"],
+  },
+  async ({ params, project, deps }) => ({ status: 200, body: await cancelAnalysis(params.id, project, deps) }),
 );
 
 export const listRecommendationsRoute = defineRoute(

@@ -119,21 +119,26 @@ const TrialAnswer = z.object({
 });
 
 /**
- * How far a run is, in the words of the public clients. Nothing is cancelled or expires here: a run that takes too long
- * completes as inconclusive.
+ * How far a run is, in the words of the public clients. Nothing expires here: a run that takes too long completes as
+ * inconclusive.
  */
-const analysisStatus = z.enum(["running", "completed", "failed"]);
+const analysisStatus = z.enum(["running", "completed", "failed", "canceled"]);
 
 export const AnalysisState = z.object({
   id: z.string().describe("The analysis's id, the same for each run of the target."),
-  status: analysisStatus.describe("running: it waits for a browser, or tries. failed: it could not be carried out."),
+  status: analysisStatus.describe(
+    "running: it waits for a browser, or tries. failed: it could not be carried out. canceled: its project has ended it.",
+  ),
   run: z.int().min(1).describe("The number of the run that this is about."),
   created_at: z.iso.datetime().describe("When this run was asked for."),
   started_at: z.iso.datetime().optional().describe("When its first trial could begin; left out while it waits."),
   finished_at: z.iso.datetime().nullable().describe("When it ended; null: it has not."),
   expires_at: z.iso.datetime().describe("Until when the run ends at the latest; of a run that waits, if it began now."),
   intent: z.null().describe("Always null: a trial opens the page and does nothing there."),
-  failure: z.object({ code: z.string(), message: z.string() }).optional().describe("Why it failed."),
+  failure: z
+    .object({ code: z.string(), message: z.string() })
+    .optional()
+    .describe("Why it failed, or that it was canceled."),
   outcome: z.enum(analysisOutcomes).optional().describe("What came of it, once it has completed."),
   message: z.string().optional().describe("The same as a sentence."),
   trials: z.array(TrialAnswer).describe("The trials so far, in their order."),

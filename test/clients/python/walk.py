@@ -53,6 +53,8 @@ def same(what: str, found, wanted) -> None:
 
 
 def organization() -> None:
+    same("the principal", client.auth.context.retrieve().principal.type, "api_key")
+    client.organization.entitlements.retrieve()
     client.organization.limits.retrieve()
     client.organization.limits.update(default_project_max_concurrent_sessions=50)
     client.organization.limits.update(default_project_max_concurrent_sessions=0)
@@ -328,6 +330,7 @@ def registry(analysis: str) -> None:
     registry.lookup(url="https://unknown.example/")
     done = registry.analyses.wait_for_result(analysis, poll_interval=0.5, max_wait_seconds=180)
     same("an analysis that has ended", done.analysis.status, "completed")
+    same("a canceled analysis that had ended", registry.analyses.cancel(analysis).analysis.status, "completed")
     list(registry.analyses.list())
     list(registry.list(sort_by="target", sort_order="asc"))
 

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { permissions } from "../../../src/core/model/permission.ts";
 import { newId } from "../../../src/core/objects/new-id.ts";
+import { namespaces } from "../../../src/platform/kube/resource-type.ts";
 import { type OrgApi, startOrgApi } from "./org-api.ts";
 
 let api: OrgApi;
@@ -205,6 +206,62 @@ describe("limits", () => {
     for (const name of ["one", "two"])
       expect((await api.call("POST", "/vaults", { body: { name } })).status).toBeLessThan(300);
     expect((await api.call("GET", "/org/limits")).body).toMatchObject({ vaults_used: Number(body.vaults_used) + 2 });
+  });
+});
+
+// ORG-11
+test("what the installation can do is told in the words for plans", async () => {
+  const { status, body } = await api.call("GET", "/org/entitlements");
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    features: {
+      browser_pools: { enabled: true },
+      browser_extensions: { max_stored_per_org: null },
+      browser_replays: { retention_days: 1 },
+      gpu: { enabled: api.services.config.browserFeatures.includes("gpu") },
+      managed_proxies: { enabled: false },
+      search: { enabled: false },
+    },
+    limits: { max_concurrent_browsers: 100, max_concurrent_invocations: 0, max_vaults: null },
+    plan: { id: "ENTERPRISE", effective_id: "ENTERPRISE", is_trialing: false, status: null, trial_ends_at: null },
+  });
+});
+
+// AUTH-23
+describe("the context of a key", () => {
+  const contextOf = (key: string, headers = {}) => api.call("GET", "/auth/context", { key, headers });
+  const scopes = (own: string | null, effective: string) => ({
+    credential_scope: { project_id: own },
+    effective_scope: { project_id: effective },
+  });
+
+  test("of the organization says where its requests work", async () => {
+    const { body: key } = await api.call("POST", "/org/api_keys", { body: { name: "context" } });
+    const namespace = await api.kube.get(namespaces, { name: api.systemNamespace });
+    const found = await contextOf(String(key.key));
+    expect(found.body).toEqual({
+      authentication: { credential_id: key.id, method: "api_key", source: "api_key" },
+      authorization: scopes(null, api.defaultProject),
+      organization: { id: namespace?.metadata.uid },
+      principal: { id: key.id, type: "api_key" },
+    });
+    const { id } = await api.client().projects.create({ name: newName() });
+    const inProject = await contextOf(String(key.key), { "x-kernel-project": id });
+    expect(inProject.body.authorization).toEqual(scopes(null, id));
+  });
+
+  test("of a project, whatever the key may do", async () => {
+    const { id } = await api.client().projects.create({ name: newName() });
+    const { body: key } = await api.call("POST", "/org/api_keys", {
+      body: { name: "context", project_id: id, permissions: ["registry:read"] },
+    });
+    expect((await contextOf(String(key.key))).body.authorization).toEqual(scopes(id, id));
+    const foreign = await contextOf(String(key.key), { "x-kernel-project-id": api.defaultProject });
+    expect(foreign).toMatchObject({ status: 403, body: { code: "forbidden" } });
+  });
+
+  test("is for nobody without a key", async () => {
+    expect(await contextOf("none")).toMatchObject({ status: 401, body: { code: "unauthorized" } });
   });
 });
 

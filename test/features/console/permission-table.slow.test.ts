@@ -276,7 +276,7 @@ const lookAround = async (page: Page, held: Held): Promise<void> => {
 /** What the API answers to the page itself for each route that needs another permission. */
 const refusalsIn = (page: Page, permission: Permission): Promise<{ name: string; answer: string }[]> => {
   const asked = routes
-    .filter((route) => route.permission !== permission)
+    .filter((route) => route.permission !== undefined && route.permission !== permission)
     .map(({ method, path, permission: needed }) => ({
       ...{ method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, "none"), needed },
     }));

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserKind } from "../../../src/core/model/browsers/browser.ts";
 import { analysisName, siteAnalysisKind } from "../../../src/features/sites/analyses/site-analysis.ts";
+import { analysisLabel } from "../../../src/features/sites/analyses/trial.ts";
 import type { AnalysisSummary } from "../../../src/features/sites/site-wire.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
@@ -149,6 +150,64 @@ describe("an order that somebody wrote by hand", () => {
     await analyses.stack.kube.delete(siteAnalysisKind, { name });
     await eventually("it is gone", async () => !(await analyses.stack.kube.get(siteAnalysisKind, { name })));
   });
+});
+
+// LOOKUP-94
+test(
+  "an analysis that waits or runs is canceled by who asked for it, once, and gives its browser back",
+  async () => {
+    const { stack, internet } = analyses;
+    const begun = [];
+    // Two browsers are set aside.
+    for (const site of ["hard-wall", "stranded-shop", "only-germany"])
+      begun.push((await analyses.resolve(internet.url(site))).analysis.id);
+    const [running = "", , waiting = ""] = begun;
+    const cancel = (id: string, headers = {}) =>
+      stack.call("POST", `/config-registry/analyses/${id}/cancel`, undefined, headers);
+    const trials = async (id: string): Promise<number> => {
+      const labelSelector = `${analysisLabel}=${id}`;
+      const { items } = await stack.kube.list(browserKind, { namespace: trialsNamespace, labelSelector });
+      return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
+    };
+    await eventually("a trial runs", async () => (await trials(running)) > 0);
+
+    const other = await stack.kernel.projects.create({ name: "other" });
+    const foreign = await cancel(waiting, { "X-Kernel-Project-Id": other.id });
+    expect([foreign.status, await foreign.json()]).toMatchObject([403, { code: "forbidden" }]);
+
+    expect((await cancel(waiting)).status).toBe(200);
+    const canceled = await analyses.ended(waiting);
+    expect(canceled).toMatchObject({
+      status: "canceled",
+      failure: { code: "analysis_canceled", message: "the analysis was canceled" },
+      trials: [],
+    });
+    expect(canceled.started_at).toBeUndefined();
+    expect((await analyses.analysis(running)).status).toBe("running");
+
+    expect(((await (await cancel(running)).json()) as { analysis: object }).analysis).toMatchObject({ id: running });
+    expect(await analyses.ended(running)).toMatchObject({ status: "canceled", trials: [] });
+    expect(await trials(running)).toBe(0);
+    expect((await analyses.lookup(internet.url("hard-wall"))).working_configurations).toEqual([]);
+
+    const again = await cancel(waiting);
+    const { target: _, ...before } = canceled;
+    expect([again.status, ((await again.json()) as { analysis: object }).analysis]).toEqual([200, before]);
+    // Another run is possible, and is not canceled.
+    expect((await analyses.resolve(internet.url("only-germany"))).analysis).toMatchObject({
+      run: 2,
+      status: "running",
+    });
+    for (const id of begun) await cancel(id);
+    for (const id of begun) await analyses.ended(id);
+    await stack.kernel.projects.delete(other.id);
+  },
+  analyzedWithinMs,
+);
+
+test("only an analysis that is there can be canceled", async () => {
+  const response = await analyses.stack.call("POST", "/config-registry/analyses/none/cancel");
+  expect([response.status, await response.json()]).toMatchObject([404, { code: "not_found" }]);
 });
 
 // LOOKUP-77

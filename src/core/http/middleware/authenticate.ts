@@ -55,9 +55,12 @@ export const resolveProject = (
   return project;
 };
 
-/** Throws `forbidden` for a key without the permission. A key of one project never has `organization`. */
-export const requirePermission = ({ permissions, scope }: Principal, permission: Permission): void => {
-  if (permissions.has(permission)) return;
+/**
+ * Throws `forbidden` for a key without the permission; undefined: any key will do. A key of one project never has
+ * `organization`.
+ */
+export const requirePermission = ({ permissions, scope }: Principal, permission: Permission | undefined): void => {
+  if (permission === undefined || permissions.has(permission)) return;
   const isForeign = permission === "organization" && scope.kind === "project";
   throw new AppError(
     "forbidden",

@@ -24,16 +24,24 @@ export const analysisAnswer = (
   };
 };
 
-/** Fetches an analysis with what is known of its target. Throws `not_found`; an ended one is deleted after a day. */
-export const fetchAnalysis = async (
-  id: string,
-  deps: { config: Config; kube: Kube; proxyProvider: ProxyProvider; sites: SiteIndex },
-): Promise<AnalysisAnswer> => {
-  const analysis = /^[a-z0-9]+$/.test(id) ? await deps.kube.get(siteAnalysisKind, { name: id }) : undefined;
+export type AnswerDeps = { config: Config; kube: Kube; proxyProvider: ProxyProvider; sites: SiteIndex };
+
+/** Throws `not_found`; an ended one is deleted after a day. */
+export const fetchKnown = async (id: string, { kube }: AnswerDeps): Promise<SiteAnalysis> => {
+  const analysis = /^[a-z0-9]+$/.test(id) ? await kube.get(siteAnalysisKind, { name: id }) : undefined;
   if (!analysis) throw new AppError("not_found", `no analysis with id ${id}; an ended one is kept for a day`);
+  return analysis;
+};
+
+/** An analysis with what is known of its target, by the countries that it was asked for. */
+export const analysisAnswerOf = (analysis: SiteAnalysis, deps: AnswerDeps): AnalysisAnswer => {
   const { target, allowedProxyCountries } = analysis.spec;
   return analysisAnswer(analysis, { target, countries: allowedProxyCountries }, deps);
 };
+
+/** Fetches an analysis with what is known of its target. Throws `not_found`. */
+export const fetchAnalysis = async (id: string, deps: AnswerDeps): Promise<AnalysisAnswer> =>
+  analysisAnswerOf(await fetchKnown(id, deps), deps);
 
 type AnalysisQuery = { query?: string | undefined; status?: AnalysisState["status"] | undefined };
 

@@ -2,7 +2,8 @@
  * One round of one analysis.
  *
  *   ordered ──sites are analyzed here──► worked off (run.ts) ──► ended ──a day──► deleted
- *      └──they are not, or it is none───► Failed ────────────────►┘
+ *      ├──they are not, or it is none───► Failed ────────────────►┤
+ *      └──it is canceled────────────────► Canceled ──────────────►┘
  *
  * Also an installation that analyzes no sites (any more) ends what was ordered and lets what is deleted go.
  */
@@ -19,6 +20,7 @@ import {
   analysisName,
   endedAnalysisLifeMs,
   hasEnded,
+  isCanceled,
   type SiteAnalysis,
   type SiteAnalysisStatus,
   siteAnalysisKind,
@@ -42,6 +44,7 @@ const texts: Record<SiteAnalysisStatus["phase"], string> = {
   Running: "trials are made",
   Succeeded: "the analysis has ended",
   Failed: "the analysis could not be carried out",
+  Canceled: "the analysis was canceled",
 };
 
 /** Writes the status of the run; throws a conflict when another run was asked for, and the round begins anew. */
@@ -54,7 +57,7 @@ export const writeStatus = async (analysis: SiteAnalysis, changes: Phase, deps: 
     status: after.phase === "Succeeded",
     reason: after.phase,
     message: after.message ?? texts[after.phase],
-    outlook: after.phase === "Failed" ? "Stalled" : "Reconciling",
+    outlook: after.phase === "Failed" || after.phase === "Canceled" ? "Stalled" : "Reconciling",
   };
   const status: SiteAnalysisStatus = {
     ...after,
@@ -103,13 +106,29 @@ const remove = async (analysis: SiteAnalysis, { kube, lead, blobs, analyzer }: L
   await dropFinalizer(siteAnalysisKind, { object: analysis, finalizer: blobsFinalizer }, kube);
 };
 
-const fail = async ({ status, ...analysis }: SiteAnalysis, message: string, deps: LifeDeps): Promise<void> => {
+type Stopped = { phase: "Failed" | "Canceled"; message: string };
+
+/** Ends a run without an outcome; its trials are dropped. */
+const stop = async (
+  { status, ...analysis }: SiteAnalysis,
+  { phase, message }: Stopped,
+  deps: LifeDeps,
+): Promise<void> => {
   await deleteScreenshots(status?.trials ?? [], deps);
   const { run } = analysis.spec;
-  await writeStatus(analysis, { phase: "Failed", run, trials: [], endedAt: isoOf(deps.now()), message }, deps);
+  await writeStatus(analysis, { phase, run, trials: [], endedAt: isoOf(deps.now()), message }, deps);
+};
+
+const fail = (analysis: SiteAnalysis, message: string, deps: LifeDeps): Promise<void> =>
+  stop(analysis, { phase: "Failed", message }, deps);
+
+const cancel = async (analysis: SiteAnalysis, deps: LifeDeps): Promise<void> => {
+  await deps.analyzer?.deleteLeftovers(analysis.metadata.name);
+  await stop(analysis, { phase: "Canceled", message: texts.Canceled }, deps);
 };
 
 const end = async (analysis: SiteAnalysis, deps: LifeDeps, signal: AbortSignal): Promise<void> => {
+  if (isCanceled(analysis)) return cancel(analysis, deps);
   const problem = problemOf(analysis);
   if (problem !== undefined) return fail(analysis, problem, deps);
   if (!deps.analyzer) return fail(analysis, "this installation analyzes no sites", deps);

@@ -3,7 +3,8 @@
  * is one for a target; another run of it is another number in its spec.
  *
  *   Pending ──the operator begins──► Running ──a configuration works, or none is left──► Succeeded
- *                                       └──it can't be carried out──► Failed
+ *                                       ├──it can't be carried out──► Failed
+ *                                       └──who asked for it cancels──► Canceled
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -43,6 +44,7 @@ const SiteAnalysisSpec = z
       })
       .describe("The target, as a lookup answers it."),
     run: z.int().min(1).max(1_000_000_000).default(1).describe("The number of the run; a higher one begins another."),
+    canceledRun: z.int().min(1).max(1_000_000_000).optional().describe("The last run that is to end before its time."),
     requestedAt: z.iso.datetime().describe("When this run was asked for (RFC 3339)."),
     project: z.string().min(1).max(255).optional().describe("The project that asked for it."),
     allowedProxyCountries: z
@@ -71,7 +73,10 @@ export const SiteAnalysisStatus = z
   .object({
     observedGeneration,
     conditions: Conditions,
-    phase: z.enum(["Pending", "Running", "Succeeded", "Failed"]).default("Pending").describe("How far the run is."),
+    phase: z
+      .enum(["Pending", "Running", "Succeeded", "Failed", "Canceled"])
+      .default("Pending")
+      .describe("How far the run is."),
     run: z.int().min(0).default(0).describe("The run that this status is about."),
     startedAt: z.iso.datetime({ precision: 3 }).optional().describe("When the run began."),
     endedAt: z.iso.datetime({ precision: 3 }).optional().describe("When it ended."),
@@ -109,6 +114,11 @@ export const siteAnalysisKind: ClusterKind<typeof SiteAnalysisSpec, typeof SiteA
 export const analysisName = (normalized: string): string =>
   `a${createHash("sha256").update(normalized).digest("hex").slice(0, 23)}`;
 
+const endPhases: ReadonlySet<SiteAnalysisStatus["phase"]> = new Set(["Succeeded", "Failed", "Canceled"]);
+
 /** Whether the run that is asked for has ended. */
 export const hasEnded = ({ spec, status }: SiteAnalysis): boolean =>
-  status?.run === spec.run && (status.phase === "Succeeded" || status.phase === "Failed");
+  status?.run === spec.run && endPhases.has(status.phase);
+
+/** Whether the run that is asked for is to end before its time. */
+export const isCanceled = ({ spec }: SiteAnalysis): boolean => (spec.canceledRun ?? 0) >= spec.run;

@@ -20,10 +20,18 @@ const trialAnswer = ({ browser, proxy, verdict, reason, httpStatus, startedAt, d
   duration_ms: durationMs,
 });
 
-const statuses = { Pending: "running", Running: "running", Succeeded: "completed", Failed: "failed" } as const;
+const statuses = {
+  Pending: "running",
+  Running: "running",
+  Succeeded: "completed",
+  Failed: "failed",
+  Canceled: "canceled",
+} as const;
 
-const failureOf = ({ phase, message }: Pick<SiteAnalysisStatus, "phase" | "message">) =>
-  phase === "Failed" && { failure: { code: "analysis_failed", message: message ?? "it could not be carried out" } };
+const failureOf = ({ phase, message }: Pick<SiteAnalysisStatus, "phase" | "message">) => {
+  if (phase !== "Failed" && phase !== "Canceled") return undefined;
+  return { failure: { code: `analysis_${statuses[phase]}`, message: message ?? "it could not be carried out" } };
+};
 
 /** `now`: ms since 1970. A status of an earlier run says nothing about the run that is asked for. */
 export const analysisState = ({ metadata, spec, status: stored }: SiteAnalysis, now: number): AnalysisState => {
