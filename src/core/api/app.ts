@@ -6,6 +6,7 @@ import { anotherProduct } from "../http/another-product.ts";
 import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
 import { clientAddress, failedToken } from "../http/client-address.ts";
+import { ignoredFields } from "../http/ignored-fields.ts";
 import { allowOrigins } from "../http/middleware/cors.ts";
 import { answerError, asAppError } from "../http/middleware/error-answer.ts";
 import { checkHost, isLoopback } from "../http/middleware/host-check.ts";
@@ -13,11 +14,13 @@ import { nestQuery, validate } from "../http/middleware/validate.ts";
 import { mountLiveness, mountMetrics, mountReadiness } from "../http/ops/ops-app.ts";
 import {
   factsOf,
+  ignoredOf,
   logOf,
   requestIdOf,
   routeOf,
   setArrival,
   setFacts,
+  setIgnored,
   setLog,
   setRoute,
 } from "../http/request-locals.ts";
@@ -96,7 +99,9 @@ const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDep
       whenClosed(response, () => gone.abort(callerGone()));
       const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);
       const { jwt: _, ...given } = request.query;
-      const query = schema && validate(schema, nestQuery(given, schema));
+      const nested = schema ? nestQuery(given, schema) : given;
+      setIgnored(response, ignoredFields({ query: schema }, { body: undefined, query: nested }));
+      const query = schema && validate(schema, nested);
       if (request.method === "HEAD") {
         response.set(eventHeaders).end();
         return;
@@ -140,7 +145,8 @@ const observe =
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.observe({ method, route, status: String(status) }, seconds);
       const ms = Math.round(seconds * 1e5) / 100;
-      requestLog.info({ method, route, status, ms }, "request");
+      const ignored = ignoredOf(response);
+      requestLog.info({ method, route, status, ms, ...(ignored && { ignored }) }, "request");
       span?.end({
         name: `${method} ${route}`,
         attributes: { "http.request.method": method, "http.route": route, "http.response.status_code": status },

@@ -1,7 +1,7 @@
 /**
- * The fields of a body that its schema does not know: the service ignores them, and names them in the header
- * `X-Ignored-Fields` (HTTP-6). A misspelled field is seen that way, without refusing clients that are newer than this
- * service.
+ * The fields of a body or a query that its schema does not know: the service ignores them, and names them in the header
+ * `X-Ignored-Fields` and in the log line of the request (HTTP-6). A misspelled field is seen that way, without refusing
+ * clients that are newer than this service.
  */
 import { z } from "zod";
 import { joinPath, type Path } from "../../platform/kinds/wire.ts";
@@ -12,6 +12,11 @@ const mostNamed = 20;
 
 /** Longest name of a field in the header, characters. */
 const longestName = 100;
+
+/** Of a route. */
+type Schemas = { body?: z.ZodType | undefined; query?: z.ZodType | undefined };
+
+const nothing = z.object({});
 
 /** One way in which a schema reads a value; a value that fits one of several forms is known to it. */
 const formsOf = (schema: z.ZodType): z.ZodType[] => {
@@ -73,11 +78,19 @@ const inHeader = (path: Path): string =>
     .slice(0, longestName)
     .replace(/[^\u0021-\u002b\u002d-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
 
+const placesIn = function* (
+  { body: bodySchema = nothing, query: querySchema = nothing }: Schemas,
+  { body, query }: { body: unknown; query?: unknown },
+): Generator<string> {
+  for (const path of within(formsOf(bodySchema), body, [])) yield inHeader(path);
+  for (const path of within(formsOf(querySchema), query, [])) yield `?${inHeader(path)}`;
+};
+
 /**
- * The value of `X-Ignored-Fields`: the first 20 fields with commas between them; undefined when every field is known.
+ * The value of `X-Ignored-Fields`: the first 20 fields of a body and, with `?` before them, of a query, with commas
+ * between them; undefined when every field is known.
  */
-export const ignoredFields = (schema: z.ZodType | undefined, body: unknown): string | undefined => {
-  const found = within(formsOf(schema ?? z.object({})), body, []);
-  const named = [...found.take(mostNamed)].map(inHeader);
+export const ignoredFields = (schemas: Schemas, given: { body: unknown; query?: unknown }): string | undefined => {
+  const named = [...placesIn(schemas, given).take(mostNamed)];
   return named.length === 0 ? undefined : named.join(", ");
 };

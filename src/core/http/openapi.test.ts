@@ -229,6 +229,7 @@ describe("a document", () => {
     expect(operation && Object.keys(responseOf(document, operation, 200).headers as Json)).toEqual([
       "X-Has-More",
       "X-Next-Offset",
+      "X-Ignored-Fields",
       "X-Request-Id",
     ]);
     expect(operation?.parameters).toContainEqual(

@@ -44,7 +44,7 @@ const sharedHeaders: Record<string, Json> = {
   "X-Has-More": { description: "Whether a further page follows.", schema: { type: "boolean" } },
   "X-Ignored-Fields": {
     description:
-      "Fields of the body that this operation does not know, the first 20 with commas between them. Left out: none.",
+      "Fields of the body, and with `?` of the query, that this operation does not know: the first 20, with commas between them. Left out: none.",
     schema: { type: "string" },
   },
   "X-Next-Cursor": {
@@ -139,8 +139,7 @@ const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
 const answersOf = (route: Route, schemas: SchemaSet): Json => {
   const { offset, cursor } = route.query?.shape ?? {};
   const pageHeaders = offset ? ["X-Has-More", "X-Next-Offset"] : cursor ? ["X-Has-More", "X-Next-Cursor"] : [];
-  const bodyHeaders = route.method === "get" ? [] : ["X-Ignored-Fields"];
-  const headers = [...pageHeaders, ...bodyHeaders, "X-Request-Id"].map((name) => [
+  const headers = [...pageHeaders, "X-Ignored-Fields", "X-Request-Id"].map((name) => [
     name,
     { $ref: `#/components/headers/${name}` },
   ]);

@@ -40,6 +40,16 @@ export const setFacts = (response: Response, facts: AuditFacts): void => {
   response.locals.audit = facts;
 };
 
+const ignoredHeader = "X-Ignored-Fields";
+
+/** The fields of the request that are ignored, as the answer names them. */
+export const ignoredOf = (response: Response): string | undefined => response.get(ignoredHeader);
+
+/** To be called before the answer begins. */
+export const setIgnored = (response: Response, fields: string | undefined): void => {
+  if (fields !== undefined) response.set(ignoredHeader, fields);
+};
+
 /** When the request arrived here, by `performance.now()`. */
 export const arrivalOf = (response: Response): number => response.locals.arrivedAtMs;
 

@@ -20,7 +20,7 @@ import { giveTurn, parseBody } from "./middleware/parse-body.ts";
 import { receiveUpload } from "./middleware/receive-upload.ts";
 import { streamBody } from "./middleware/stream-body.ts";
 import { nestQuery, validate } from "./middleware/validate.ts";
-import { arrivalOf, factsOf, logOf } from "./request-locals.ts";
+import { arrivalOf, factsOf, logOf, setIgnored } from "./request-locals.ts";
 import { type Answer, isRepeatable, isStream, type Route, type RouteInput, type UploadedFile } from "./route.ts";
 import { fileHeaders, sendFile } from "./send-file.ts";
 import { sendJson } from "./send-json.ts";
@@ -86,6 +86,9 @@ const receiveBody = async (
   return { given: fields, file, bytes: undefined };
 };
 
+const readQuery = ({ query: schema }: Pick<Route, "query">, query: Record<string, unknown>) =>
+  schema ? nestQuery(query, schema) : query;
+
 /** What the caller sent. Throws for the first part that is not valid. */
 export const readGiven = async (
   request: Request,
@@ -95,11 +98,11 @@ export const readGiven = async (
 ): Promise<Pick<Input, "params" | "query" | "body" | "file" | "bytes">> => {
   const { given, file, bytes } = await receiveBody(request, response, { route, signal, enter });
   refuseUnserved(route.operationId, given, query);
-  const ignored = ignoredFields(route.body, given);
-  if (ignored !== undefined) response.set("X-Ignored-Fields", ignored);
+  const asked = readQuery(route, query);
+  setIgnored(response, ignoredFields(route, { body: given, query: asked }));
   return {
     params: route.params && validate(route.params, params),
-    query: route.query && validate(route.query, nestQuery(query, route.query)),
+    query: route.query && validate(route.query, asked),
     body: route.body && validate(route.body, given),
     file,
     bytes,

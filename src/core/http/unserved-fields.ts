@@ -47,6 +47,9 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   listTelemetryEvents: { query: { type: "give category, and choose by type among the events that come" } },
   streamTelemetryEvents: { query: { type: "choose by type among the events that come" } },
   getVaultItem: { query: { expand: "available_expansions is empty: nothing can be expanded" } },
+  runVaultItemOperation: {
+    body: { "fields[].format": "it is of a payment card's expiry, and vaults keep logins; leave it out" },
+  },
   createAuthConnection: { body: { browser: noBrowser } },
   updateAuthConnection: { body: { browser: noBrowser } },
   loginAuthConnection: { body: { browser: noBrowser, skill_mode: noBrowser } },

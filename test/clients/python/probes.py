@@ -1,16 +1,17 @@
 """Sends every field and parameter that the public Python client has and the service's document has not, each alone, and prints as JSON
 which of them were dropped: neither refused by name nor told of in X-Ignored-Fields.
 
-Environment: KERNEL_BASE_URL, KERNEL_API_KEY. Argument: the file with the client's fields, by operation.
+Environment: KERNEL_BASE_URL, KERNEL_API_KEY.
 """
 
 import json
 import os
 import re
-import sys
 
 import httpx
 import kernel
+from strict import template_of
+from surface import surface
 
 client = kernel.Kernel(base_url=os.environ["KERNEL_BASE_URL"], max_retries=3, timeout=60)
 document = client.get("/openapi.json", cast_to=object)
@@ -70,11 +71,16 @@ def is_told(response: httpx.Response, name: str) -> bool:
 
 
 probes, dropped = 0, []
-with open(sys.argv[1]) as file:
-    fields_of = json.load(file)
-for operation, fields in fields_of.items():
+served = {
+    (method, template_of(path)): described
+    for path, methods in document["paths"].items()
+    for method, described in methods.items()
+}
+for operation, fields in surface()["operations"].items():
     method, template = operation.split(" ")
-    described = document["paths"][template][method.lower()]
+    described = served.get((method.lower(), template_of(template)))
+    if not described:
+        continue
     path = re.sub(r"\{\w+\}", "none", template)
     parameters = {resolved(one)["name"] for one in described.get("parameters", [])}
     contents = described.get("requestBody", {}).get("content", {})
@@ -85,7 +91,9 @@ for operation, fields in fields_of.items():
         probes += 1
         if not is_told(answer_to(method, path, options={"params": {name: "x"}}), name):
             dropped.append(f"{operation} ?{name}")
-    for place in fields.get("body", []):
+    # Forms with files are passed on as they come.
+    is_form = "multipart/form-data" in contents
+    for place in [] if is_form else fields.get("body", []):
         steps = place.split(".")
         if is_known(schema, steps):
             continue

@@ -7,13 +7,12 @@ required fields are there, that words are among those of the type, and that noth
 import inspect
 import json
 import re
-from pathlib import Path
 from typing import Any, List, get_args, get_origin
 
-import kernel
 import pydantic
 from kernel import Kernel
 from kernel._response import BaseAPIResponse
+from surface import surface
 
 
 def template_of(path: str) -> str:
@@ -22,14 +21,8 @@ def template_of(path: str) -> str:
 
 
 def client_routes() -> set[tuple[str, str]]:
-    """Every operation that the client knows, by method and template, read from its source."""
-    routes = set()
-    call = re.compile(r"self\._(get|post|put|patch|delete|get_api_list)\(\s*(?:path_template\(\s*)?\"(/[^\"]*)\"")
-    for file in Path(kernel.__file__).parent.joinpath("resources").rglob("*.py"):
-        for verb, path in call.findall(file.read_text()):
-            method = "get" if verb == "get_api_list" else verb
-            routes.add((method.upper(), template_of(path)))
-    return routes
+    """Every operation that the client knows, by method and template."""
+    return {(method, template_of(path)) for method, path in (each.split(" ") for each in surface()["operations"])}
 
 
 def is_file(kind: Any) -> bool:

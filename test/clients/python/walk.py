@@ -1,8 +1,10 @@
-"""Calls every operation that both the public Python client and the service have; prints what was wrong as JSON.
+"""Calls every operation of the public Python client, those that the service has with care; prints what was wrong, and what became of
+each operation, as JSON.
 
 Environment: KERNEL_BASE_URL, KERNEL_API_KEY, and what the test made: SITE (a page), KNOWN (a URL of which something is known).
 """
 
+import inspect
 import io
 import json
 import os
@@ -11,7 +13,8 @@ import zipfile
 
 import httpx
 import kernel
-from strict import StrictKernel, client_routes, template_of
+from strict import StrictKernel, template_of
+from surface import surface
 
 base_url = os.environ["KERNEL_BASE_URL"]
 client = StrictKernel(base_url=base_url, max_retries=3, timeout=120)
@@ -345,6 +348,40 @@ def take_back(connection: str, proxy: str) -> None:
     client.profiles.delete(name)
 
 
+def call_anyhow(operation: str, method: str) -> None:
+    """Calls an operation with whatever its method needs."""
+    bound = client
+    for step in method.split("."):
+        bound = getattr(bound, step)
+    needed = [one for one in inspect.signature(bound).parameters.values() if one.default is inspect.Parameter.empty]
+    values = {"str": "none", "int": 1, "bool": True}
+    try:
+        bound(**{one.name: values.get(str(one.annotation), b"none" if "File" in str(one.annotation) else []) for one in needed})
+    except (TypeError, ValueError):
+        # What it needs depends on a kind that is chosen.
+        verb, path = operation.split(" ")
+        getattr(client, verb.lower())(template_of(path).format(*["none"] * path.count("{")), cast_to=object)
+
+
+def verdict(operation: str, method: str) -> str:
+    """What becomes of an operation here: served, or the code with which it is refused."""
+    verb, path = operation.split(" ")
+    route = (verb, template_of(path))
+    # It was refused for what it was asked, as a profile without contents is.
+    if route in client.called or refused.get(route) == "not_found":
+        return "served"
+    if route in refused:
+        return refused[route]
+    if route in service_routes:
+        return "not called by walk.py"
+    try:
+        call_anyhow(operation, method)
+    except kernel.APIStatusError as error:
+        client.check(kernel.types.shared.ErrorModel, error.response.text, operation)
+        return error.body.get("code", "") if isinstance(error.body, dict) else ""
+    return "answers, and is not documented"
+
+
 analysis = begin_analysis()
 organization()
 profiles()
@@ -358,14 +395,11 @@ browsers(vault, proxy)
 fills(vault)
 registry(analysis)
 take_back(connection, proxy)
-shared = client_routes() & service_routes
 print(
     json.dumps(
         {
             "problems": client.problems,
-            "not_called": sorted(" ".join(route) for route in shared - client.called - set(refused)),
-            "called": sorted(" ".join(route) for route in client.called | set(refused)),
-            "not_served": sorted(" ".join(route) for route in client_routes() - service_routes),
+            "table": {what["method"]: verdict(operation, what["method"]) for operation, what in surface()["operations"].items()},
         }
     )
 )

@@ -30,10 +30,13 @@ export type OrgApi = {
 };
 
 /** The HTTP API of an organization of its own, as the command `api` starts it. */
-export const startOrgApi = async (settings: Record<string, string> = {}): Promise<OrgApi> => {
+export const startOrgApi = async (
+  settings: Record<string, string> = {},
+  log = createLogger("error", "test"),
+): Promise<OrgApi> => {
   const org = await startOrg(settings);
   const { kubeconfigPath } = await sharedServers();
-  const api = await startApi({ config: org.config, kubeconfigPath }, createLogger("error", "test"));
+  const api = await startApi({ config: org.config, kubeconfigPath }, log);
   const organizationKey = newApiKey();
   await ensureOrganizationKey({
     kube: org.kube,
