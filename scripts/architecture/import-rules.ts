@@ -51,6 +51,7 @@ export const restrictions: readonly Restriction[] = [
       "features/extensions/zip",
       "features/computer/calls.ts",
       "features/curl/calls.ts",
+      "features/dev-tools/calls.ts",
       "features/files/calls.ts",
       "features/profiles/archive",
       "features/proxies/rules/proxy-authorization.ts",

@@ -12,6 +12,7 @@ import { coreContents, type ProjectContents } from "../core/projects/delete-proj
 import { computer } from "../features/computer/feature.ts";
 import { console } from "../features/console/feature.ts";
 import { curl } from "../features/curl/feature.ts";
+import { devTools } from "../features/dev-tools/feature.ts";
 import { events } from "../features/events/feature.ts";
 import { extensions } from "../features/extensions/feature.ts";
 import { files } from "../features/files/feature.ts";
@@ -39,6 +40,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   files,
   computer,
   curl,
+  devTools,
   recordings,
   liveView,
   profiles,

@@ -13,6 +13,7 @@ import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
 import { createComputer } from "../features/computer/agent/computer.ts";
 import { createCurl } from "../features/curl/agent/curl.ts";
+import { devToolsHandlers } from "../features/dev-tools/agent/dev-tools-calls.ts";
 import { createSessionFiles } from "../features/files/agent/session-files.ts";
 import { watchRoutes } from "../features/files/agent/watch-routes.ts";
 import { createLiveView } from "../features/live-view/agent/live-view.ts";
@@ -157,7 +158,15 @@ export const serveBrowser = async (
       ...telemetryRoutes({ leases, telemetry, agentKey: config.agentKey }),
       ...logRoutes({ leases, logs }),
       ...watchRoutes({ leases, watches: files.watches }),
-      ...callRoutes({ leases, handlers: [...files.handlers, ...computer.handlers, ...createCurl({ browser })] }),
+      ...callRoutes({
+        leases,
+        handlers: [
+          ...files.handlers,
+          ...computer.handlers,
+          ...createCurl({ browser }),
+          ...devToolsHandlers(browser.devTools),
+        ],
+      }),
       ...recordingRoutes({ leases, recordings, agentKey: config.agentKey }),
     },
     ...(saving && { ended: () => ended }),

@@ -9,7 +9,7 @@ import { clientAddress, failedToken } from "../http/client-address.ts";
 import { ignoredFields } from "../http/ignored-fields.ts";
 import { allowOrigins } from "../http/middleware/cors.ts";
 import { answerError, asAppError } from "../http/middleware/error-answer.ts";
-import { checkHost, isLoopback } from "../http/middleware/host-check.ts";
+import { baseUrlOf, checkHost, isLoopback } from "../http/middleware/host-check.ts";
 import { nestQuery, validate } from "../http/middleware/validate.ts";
 import { mountLiveness, mountMetrics, mountReadiness } from "../http/ops/ops-app.ts";
 import {
@@ -74,7 +74,8 @@ const mountSessionCalls = (app: Express, routes: readonly Route[], deps: AppDeps
       const params = { ...request.params, id_or_name: found.lease.session };
       const enter = () => callerLimits.enterUpload(caller);
       const given = await readGiven(request, response, { route, signal, enter }, { params, query });
-      const answer = await callOfSession(found, given, deps.services, signal);
+      const baseUrl = baseUrlOf(request.headers, deps.services.config);
+      const answer = await callOfSession(found, { ...given, baseUrl }, deps.services, signal);
       const isRead = method === "get";
       const enterAnswer = (bytes: number) => callerLimits.enterAnswer(caller, bytes, isRead);
       await send(

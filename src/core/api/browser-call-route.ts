@@ -91,10 +91,10 @@ export const browserCallRoute = (
         answers,
         errors: ["bad_request", "not_found", "rate_limited", "unavailable", ...errors],
       },
-      async ({ params, query: asked, body: json, bytes, project, principal, deps, signal }) => {
+      async ({ params, query: asked, body: json, bytes, baseUrl, project, principal, deps, signal }) => {
         const given = { params: params as Record<string, string>, query: asked as Given["query"], body: json, bytes };
         const found = await findUsable(given.params.id_or_name ?? "", { project, principal }, deps);
-        return callOfSession(found, given, deps, signal);
+        return callOfSession(found, { ...given, baseUrl }, deps, signal);
       },
     ),
     callOfSession,

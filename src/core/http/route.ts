@@ -190,7 +190,7 @@ type StreamOfSession<Query, Deps> = (
 type CallOfSession<Deps> = (
   found: FoundSession,
   // biome-ignore lint/suspicious/noExplicitAny: as Route is
-  given: { params: any; query: any; body: any; bytes: BytesBody | undefined },
+  given: { params: any; query: any; body: any; bytes: BytesBody | undefined; baseUrl: string },
   deps: Deps,
   signal: AbortSignal,
 ) => Promise<Answer>;

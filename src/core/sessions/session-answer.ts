@@ -59,22 +59,32 @@ type Links = Pick<
   "cdp_ws_url" | "webdriver_ws_url" | "base_url" | "browser_live_view_url" | "browser_live_view_read_only_url"
 >;
 
-const linksOf = (
-  lease: AnyLease,
-  { pool: { uid: poolUid }, max_session_seconds }: SessionRequest,
-  baseUrl: string,
-  deps: { signingKey: KeyObject },
-): Links => {
-  const base = `${baseUrl}/gateway/${lease.session}`;
-  const expiresAt = Math.floor(lease.created_at / 1000) + max_session_seconds;
-  const jwt = signSessionToken(deps.signingKey, { sessionId: lease.session, poolUid }, expiresAt);
-  const socket = base.replace(/^http/, "ws");
+const baseOf = ({ session }: AnyLease, baseUrl: string): string => `${baseUrl}/gateway/${session}`;
+
+const expiryOf = (lease: AnyLease, { max_session_seconds }: SessionRequest): number =>
+  Math.floor(lease.created_at / 1000) + max_session_seconds;
+
+const tokenOf = (lease: AnyLease, request: SessionRequest, { signingKey }: { signingKey: KeyObject }): string =>
+  signSessionToken(signingKey, { sessionId: lease.session, poolUid: request.pool.uid }, expiryOf(lease, request));
+
+const socketUrl = (base: string, what: "cdp" | "webdriver", jwt: string): string =>
+  `${base.replace(/^http/, "ws")}/${what}?jwt=${jwt}`;
+
+/** The URL of a session's CDP, on the address `baseUrl`: the same each time. */
+export const cdpUrlOf = (lease: AnyLease, baseUrl: string, deps: { signingKey: KeyObject }): string =>
+  socketUrl(baseOf(lease, baseUrl), "cdp", tokenOf(lease, requestOf(lease), deps));
+
+const linksOf = (lease: AnyLease, request: SessionRequest, baseUrl: string, deps: { signingKey: KeyObject }): Links => {
+  const base = baseOf(lease, baseUrl);
+  const poolUid = request.pool.uid;
+  const expiresAt = expiryOf(lease, request);
+  const jwt = tokenOf(lease, request, deps);
   const viewToken = (readOnly: boolean): string =>
     signLiveViewToken(deps.signingKey, { sessionId: lease.session, poolUid, readOnly }, expiresAt);
   return {
     base_url: base,
-    cdp_ws_url: `${socket}/cdp?jwt=${jwt}`,
-    webdriver_ws_url: `${socket}/webdriver?jwt=${jwt}`,
+    cdp_ws_url: socketUrl(base, "cdp", jwt),
+    webdriver_ws_url: socketUrl(base, "webdriver", jwt),
     browser_live_view_url: `${base}/live?jwt=${viewToken(false)}`,
     browser_live_view_read_only_url: `${base}/live?jwt=${viewToken(true)}&readOnly=true`,
   };
