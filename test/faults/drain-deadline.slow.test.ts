@@ -6,7 +6,7 @@ import { viewLeases } from "../support/lease-view.ts";
 import { startLocalStack } from "../support/local-stack.ts";
 import { fullPool, openCdp } from "../support/pool-client.ts";
 
-// LEASE-51
+// LEASE-51, LEASE-66
 test("a session ends at the drain deadline with its reason, not before, and then the node is free", async () => {
   const stack = await startLocalStack({ env: { BROWSERPOOL_DRAIN_DEADLINE_SECONDS: "10" } });
   const leases = await viewLeases(stack.redis_url, stack.kube);
@@ -19,7 +19,7 @@ test("a session ends at the drain deadline with its reason, not before, and then
   const cdp = await openCdp(session);
   const cordonedAtMs = performance.now();
   await stack.kube.patch(nodes, { name: "local" }, { spec: { unschedulable: true } });
-  await cdp.closed;
+  expect(await cdp.closed).toEqual([1001, expect.anything()]);
   expect(performance.now() - cordonedAtMs).toBeGreaterThanOrEqual(10_000);
 
   const ended = await leases.store.endedLease(await leases.uidOf(pool.id), session.session_id);

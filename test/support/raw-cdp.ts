@@ -7,8 +7,8 @@ export type RawCdp = {
    * socket closes.
    */
   send<Result = Record<string, unknown>>(method: string, params?: object, sessionId?: string): Promise<Result>;
-  /** Resolves when either side has closed the socket. */
-  closed: Promise<void>;
+  /** Resolves when either side has closed the socket: with the code and the reason of the closing frame. */
+  closed: Promise<{ code: number; reason: string }>;
   close(): Promise<void>;
 };
 
@@ -19,8 +19,9 @@ export const connectRawCdp = async (url: string): Promise<RawCdp> => {
   const socket = new WebSocket(url);
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
-  const closed = once(socket, "close").then(() => {
+  const closed = once(socket, "close").then(([{ code, reason }]) => {
     for (const call of pending.values()) call.reject(new Error("the connection is closed"));
+    return { code, reason };
   });
   socket.addEventListener("message", ({ data }) => {
     const { id, result, error } = JSON.parse(data as string) as Reply;

@@ -113,6 +113,16 @@ test.each([
   await allClosed();
 });
 
+// LEASE-66
+test("a client whose agent does not answer any more is told so", async () => {
+  joinAgent(near, far, { isWebSocket: true });
+  const told = toldInAll();
+  // What TCP's probes end in.
+  far.destroy(Object.assign(new Error("read ETIMEDOUT"), { code: "ETIMEDOUT" }));
+  expect(await told).toEqual(closingFrame(1014, "the browser does not answer any more"));
+  await allClosed();
+});
+
 test.each([
   ["in the middle of a message", message.subarray(0, 4)],
   ["in the middle of a message's head", message.subarray(0, 1)],
