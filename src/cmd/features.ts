@@ -10,6 +10,7 @@ import { browserKind } from "../core/model/browsers/browser.ts";
 import { browserPoolKind } from "../core/model/pools/browser-pool.ts";
 import { coreContents, type ProjectContents } from "../core/projects/delete-project.ts";
 import { computer } from "../features/computer/feature.ts";
+import { code } from "../features/code/feature.ts";
 import { console } from "../features/console/feature.ts";
 import { curl } from "../features/curl/feature.ts";
 import { devTools } from "../features/dev-tools/feature.ts";
@@ -41,6 +42,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   computer,
   curl,
   devTools,
+  code,
   recordings,
   liveView,
   profiles,

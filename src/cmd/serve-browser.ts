@@ -14,6 +14,7 @@ import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
 import { createComputer } from "../features/computer/agent/computer.ts";
 import { createCurl } from "../features/curl/agent/curl.ts";
 import { devToolsHandlers } from "../features/dev-tools/agent/dev-tools-calls.ts";
+import { createSessionCode } from "../features/code/agent/session-code.ts";
 import { createSessionFiles } from "../features/files/agent/session-files.ts";
 import { watchRoutes } from "../features/files/agent/watch-routes.ts";
 import { createLiveView } from "../features/live-view/agent/live-view.ts";
@@ -130,13 +131,14 @@ export const serveBrowser = async (
   });
   const files = createSessionFiles(config);
   const computer = createComputer({ browser, shownPages: fills });
+  const code = createSessionCode({ config, browser, admit: (...asked) => leases.admit(...asked), watch: telemetry });
   const keeping = {
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings, files, computer],
+    followers: [telemetry, logs, recordings, files, computer, code],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -164,6 +166,7 @@ export const serveBrowser = async (
           ...files.handlers,
           ...computer.handlers,
           ...createCurl({ browser }),
+          ...code.handlers,
           ...devToolsHandlers(browser.devTools),
         ],
       }),

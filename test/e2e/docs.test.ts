@@ -46,6 +46,15 @@ test("docs/running-browsers.md changes a browser", async () => {
   expect(status).toBe(204);
 });
 
+test("docs/code.md runs code beside a browser", async () => {
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", example("code.md", "sh")], {
+    env: { ...process.env, KERNEL_BASE_URL: stack.url, KERNEL_API_KEY: stack.api_key },
+  });
+  expect(stdout).toContain('"result":"Hello"');
+  expect(stdout).toContain('"name":"second"');
+  expect(stdout).toContain('"text":"about:blank"');
+});
+
 test("docs/network.md walls a pool", async () => {
   const pool = parse(example("network.md", "yaml")) as BrowserPool;
   await stack.kube.create(browserPoolKind, { ...pool, metadata: { ...pool.metadata, namespace: stack.namespace } });

@@ -6,6 +6,7 @@ import type { ProfileSaveState } from "../protocol/profile-save.ts";
 const statusOf = {
   bad_request: 400,
   missing: 404,
+  not_supported_here: 400,
   disk_full: 413,
   forbidden: 403,
   conflict: 409,

@@ -49,7 +49,7 @@ export const browserCallRoute = (
   contract: CallContract,
   { operationId, summary, description, status = contract.answer ? 200 : 204, answer, errors = [] }: About,
 ): Route<Deps> => {
-  const { method, name, query, body, upload, answer: answered } = contract;
+  const { method, name, query, body, upload, answerMs, answer: answered } = contract;
   const isFile = answered !== undefined && "files" in answered;
   const callOfSession: Route<Deps>["callOfSession"] = async (found, given: Given, deps, signal): Promise<Answer> => {
     const call = {
@@ -57,6 +57,7 @@ export const browserCallRoute = (
       path: pathTo(contract, given),
       ...(body && { json: given.body }),
       ...given.bytes,
+      ...(answerMs !== undefined && { answerMs }),
     };
     const exchanged = await callBrowser(found, call, deps, signal);
     if (exchanged.kind === "bytes") {

@@ -25,6 +25,8 @@ export type CallContract<
   body: Body;
   /** In the place of `body`: bytes, which go through the service as they come. */
   upload?: CallUpload;
+  /** Longest time for the answer, ms; left out, that of every call. */
+  answerMs?: number;
   /** What is answered; undefined: nothing. */
   answer: z.ZodType | { files: string } | undefined;
 };

@@ -16,6 +16,7 @@ export type CallBrowserDeps = {
 const forHolder: Readonly<Record<string, ErrorCode>> = {
   bad_request: "bad_request",
   missing: "not_found",
+  not_supported_here: "not_supported_here",
   conflict: "conflict",
   forbidden: "forbidden",
   disk_full: "payload_too_large",

@@ -1,4 +1,4 @@
-/** The head of an HTTP answer on a raw socket, read before the rest of the stream is joined with another one. */
+/** The head of an HTTP message on a raw socket, read before the rest of the stream is joined with another one. */
 import type { Socket } from "node:net";
 
 /** Longest head, bytes: as Node's own limit. */
@@ -9,24 +9,26 @@ const headEnd = "\r\n\r\n";
 /** `text`: the status line and the headers as they came, with the blank line. `headers`: by their lower-case names. */
 export type HttpHead = { text: string; status: number; headers: Record<string, string> };
 
-const parseHead = (text: string): HttpHead => {
-  const [statusLine = "", ...lines] = text.slice(0, -headEnd.length).split("\r\n");
-  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1]);
-  if (Number.isNaN(status)) throw new Error("the answer is not HTTP");
+const headersIn = (text: string): Record<string, string> => {
   const headers: Record<string, string> = {};
-  for (const line of lines) {
+  for (const line of text.split("\r\n").slice(1)) {
     const colon = line.indexOf(":");
     if (colon > 0) headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
-  return { text, status, headers };
+  return headers;
+};
+
+const parseHead = (text: string): HttpHead => {
+  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |\r\n)/.exec(text)?.[1]);
+  if (Number.isNaN(status)) throw new Error("the answer is not HTTP");
+  return { text, status, headers: headersIn(text) };
 };
 
 /**
- * Reads the head of the answer from a socket that nobody reads yet. What follows the head stays in the socket, which is
- * paused. Rejects when the socket closes first, when the head is too long or no HTTP, or is not whole after
- * `timeoutMs`; the caller then destroys the socket. Left out, only the other side's end ends the wait.
+ * Reads a head from a socket that nobody reads yet. What follows it stays in the socket, which is paused. `parse`:
+ * throws for what is no such head.
  */
-export const readHttpHead = (socket: Socket, timeoutMs?: number): Promise<HttpHead> =>
+const readHead = <Head>(socket: Socket, parse: (text: string) => Head, timeoutMs?: number): Promise<Head> =>
   new Promise((resolve, reject) => {
     let read = Buffer.alloc(0);
     const settle = (): void => {
@@ -52,7 +54,7 @@ export const readHttpHead = (socket: Socket, timeoutMs?: number): Promise<HttpHe
       }
       if (read.length > length) socket.unshift(read.subarray(length));
       try {
-        resolve(parseHead(read.toString("latin1", 0, length)));
+        resolve(parse(read.toString("latin1", 0, length)));
       } catch (error) {
         reject(error);
       }
@@ -60,6 +62,18 @@ export const readHttpHead = (socket: Socket, timeoutMs?: number): Promise<HttpHe
     socket.on("data", onData).on("close", onClose).on("end", onClose).on("error", onClose);
     const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
   });
+
+/**
+ * Reads the head of the answer from a socket that nobody reads yet. What follows the head stays in the socket, which is
+ * paused. Rejects when the socket closes first, when the head is too long or no HTTP, or is not whole after
+ * `timeoutMs`; the caller then destroys the socket. Left out, only the other side's end ends the wait.
+ */
+export const readHttpHead = (socket: Socket, timeoutMs?: number): Promise<HttpHead> =>
+  readHead(socket, parseHead, timeoutMs);
+
+/** Reads the headers of a request, by their lower-case names, as `readHttpHead` does those of an answer. */
+export const readRequestHeaders = (socket: Socket, timeoutMs: number): Promise<Record<string, string>> =>
+  readHead(socket, headersIn, timeoutMs);
 
 /** The head's text with one header more. */
 export const withHeader = ({ text }: HttpHead, name: string, value: string): string =>

@@ -246,6 +246,17 @@ def files(session: str) -> None:
     expect_refusal("bad_request", fs.list_files, session, path="/etc")
 
 
+def code(session: str) -> None:
+    ran = client.browsers.playwright.execute(session, code="console.log(1); return { a: 2 }", executor="mine")
+    same("what code returns", ran.result, {"a": 2})
+    same("what code writes", ran.stdout, "1\n")
+    executors = client.browsers.playwright.executors
+    same("executors", [one.name for one in executors.list(session).executors], ["default", "mine"])
+    executors.delete("mine", id_or_name=session, close_tab=True)
+    shown = client.browsers.repl(session, code="const a = await page.title(); repl.write(typeof a)")
+    same("what a REPL writes", [one.text for one in shown.content], ["string"])
+
+
 def browsers(vault: str, proxy: str) -> None:
     session = client.browsers.create(
         headless=True,
@@ -270,6 +281,7 @@ def browsers(vault: str, proxy: str) -> None:
     list(client.browsers.telemetry.events(session.session_id))
     files(session.session_id)
     hands(session.session_id)
+    code(session.session_id)
     replay = client.browsers.replays.start(session.session_id, framerate=5)
     client.browsers.replays.list(name)
     client.browsers.replays.stop(replay.replay_id, id_or_name=session.session_id)

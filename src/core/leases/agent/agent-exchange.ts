@@ -32,13 +32,14 @@ const connections = 32;
 /** Largest answer in JSON, bytes. */
 const maxJsonBytes = 16 * 1024 * 1024;
 
-/** `path`: what follows `callsPath`, with its query. `type`: of the bytes. */
+/** `path`: what follows `callsPath`, with its query. `type`: of the bytes. `answerMs`: time for the head of the answer. */
 export type HolderCall = {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   json?: unknown;
   bytes?: Readable | undefined;
   type?: string | undefined;
+  answerMs?: number | undefined;
 };
 
 /** `refused`: by the agent, in words for the holder. `length`: undefined when it is not known before. */
@@ -104,7 +105,6 @@ const readJson = (status: number, said: string): OnceExchanged => {
 export const createAgentExchanges = ({ tokens, keys }: AgentCallDeps): AgentExchanges => {
   const dispatcher = new Agent({
     connect: { timeout: connectMs },
-    headersTimeout: headMs,
     bodyTimeout: silenceMs,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
@@ -112,7 +112,7 @@ export const createAgentExchanges = ({ tokens, keys }: AgentCallDeps): AgentExch
   });
 
   const once = async (lease: LeaseAtAgent, call: HolderCall, signal: AbortSignal): Promise<OnceExchanged> => {
-    const { method, json, bytes } = call;
+    const { method, json, bytes, answerMs = headMs } = call;
     const challenge = keys.challenge(lease.pod);
     const path = `${callsPath}${call.path}`;
     const response = await dispatcher.request({
@@ -126,6 +126,7 @@ export const createAgentExchanges = ({ tokens, keys }: AgentCallDeps): AgentExch
         "content-type": (bytes && call.type) || "application/json",
       },
       body: bytes ?? (json === undefined ? null : JSON.stringify(json)),
+      headersTimeout: answerMs,
       signal,
     });
     // Also when nobody reads it any more.

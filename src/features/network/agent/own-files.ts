@@ -53,6 +53,12 @@ const foldersOf = (program: string): string[] => {
 
 const readOnly = (paths: readonly string[]): string[] => paths.flatMap((path) => ["--ro-bind-try", path, path]);
 
+/** Of bubblewrap: the system of a program in namespaces of files and processes, with no right. */
+export const ownSystem = (program: string): string[] => [
+  ...["--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"],
+  ...readOnly([...systemPaths, ...foldersOf(program)]),
+];
+
 /**
  * Returns the function that gives the command by which a program runs with its own files. `folder` and `temp`: what it
  * may write to, at the places where they are; `filesDir`: the session's, which it sees as /tmp.
@@ -62,8 +68,7 @@ export const ownFiles =
   ({ policies, display }: OwnView, program: string, args: string[]): Command => ({
     program: "bwrap",
     args: [
-      ...["--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"],
-      ...readOnly([...systemPaths, ...foldersOf(program)]),
+      ...ownSystem(program),
       ...(policies === undefined ? [] : ["--ro-bind", policies, "/etc/chromium/policies"]),
       ...["--bind", filesDir, filesRoot],
       ...(display === undefined ? [] : readOnly([`/tmp/.X11-unix/X${display.slice(1)}`])),

@@ -1,0 +1,140 @@
+/** The code that the holder of a browser runs beside it: its calls, and the end of its executors with the lease. */
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { AgentConfig } from "../../../core/agent/agent-config.ts";
+import { createCdpProxy } from "../../../core/agent/agent-server.ts";
+import type { Browser } from "../../../core/agent/browser.ts";
+import { type CallHandler, CallRefused, callHandler } from "../../../core/agent/call-routes.ts";
+import { groupsFileOf } from "../../../core/agent/chromium.ts";
+import type { LeaseFollower, LeaseKeeper } from "../../../core/agent/lease-keeper.ts";
+import type { ClientWatch } from "../../../core/agent/upgrades.ts";
+import { readRequestHeaders } from "../../../platform/cdp/http-head.ts";
+import { defaultExecutor, deleteExecutor, executePlaywright, listExecutors, runRepl } from "../calls.ts";
+import type { ExecutorProcess } from "./executor-process.ts";
+import type { Executors, Ran } from "./executors.ts";
+
+type CodeDeps = {
+  config: AgentConfig;
+  browser: Pick<Browser, "devTools" | "pageOrder" | "takeDownloads">;
+  /** Of the lease that is held. */
+  admit: LeaseKeeper["admit"];
+  watch: Pick<ClientWatch, "client">;
+};
+
+type SessionCode = LeaseFollower & { handlers: readonly CallHandler[] };
+
+type Held = { session: string; since: Date; over: AbortController; executors?: Promise<Executors> };
+
+/**
+ * Joins an executor with the browser as the server does a client of CDP: it is refused where a client is, cut with
+ * them, and noted. Idle, it keeps no lease in use.
+ */
+const joining =
+  ({ browser, admit, watch }: CodeDeps, session: string) =>
+  async (client: Socket, withinMs: number): Promise<void> => {
+    const headers = await readRequestHeaders(client, withinMs);
+    const admitted = admit(session, client, "glance");
+    if (admitted === "too_many")
+      throw new CallRefused("too_many_requests", "the session has too many open connections");
+    if (admitted !== "admitted")
+      throw new CallRefused("conflict", "the browser is being changed, or its session is over");
+    const head = Buffer.alloc(0);
+    await watch.client("cdp", client, head);
+    const refuse = (): void => void client.destroy();
+    const request = { headers } as IncomingMessage;
+    await createCdpProxy(browser)({ request, client, head, prove: () => undefined, refuse });
+  };
+
+const makeExecutors = async (deps: CodeDeps, { session, since, over }: Held): Promise<Executors> => {
+  const [{ executorCommand }, { startExecutorProcess }, { createExecutors }, { tabsOf }] = await Promise.all([
+    import("./executor-command.ts"),
+    import("./executor-process.ts"),
+    import("./executors.ts"),
+    import("./tabs.ts"),
+  ]);
+  const { config, browser } = deps;
+  const starting = {
+    command: executorCommand(config),
+    groupsFile: groupsFileOf(config),
+    join: joining(deps, session),
+  };
+  return createExecutors({
+    start: () => startExecutorProcess(starting, over.signal),
+    tabs: tabsOf(browser),
+    since,
+  });
+};
+
+const errorOf = ({ end }: Ran): { error: string; stack: string } | undefined => ("error" in end ? end : undefined);
+
+/** Handlers load the code of executors with their first call: few sessions have one. */
+export const createSessionCode = (deps: CodeDeps): SessionCode => {
+  let held: Held | undefined;
+  const replIds = new WeakMap<ExecutorProcess, string>();
+  const executors = (): Promise<Executors> => {
+    if (!held) throw new CallRefused("not_found", "the session is over");
+    held.executors ??= makeExecutors(deps, held);
+    return held.executors;
+  };
+  const idOf = (process: ExecutorProcess): string => {
+    const id = replIds.get(process) ?? randomBytes(12).toString("hex");
+    replIds.set(process, id);
+    return id;
+  };
+
+  const handlers = [
+    callHandler(executePlaywright, async ({ body, request }) => {
+      const { streamOf } = await import("./outcome.ts");
+      const { code, executor = defaultExecutor, timeout_sec: seconds } = body;
+      const isWanted = (): boolean => !request.socket.destroyed;
+      const ran = await (await executors()).run(executor, { code, mode: "function", seconds, isWanted });
+      const [failed, stdout, stderr] = [errorOf(ran), streamOf(ran, "stdout"), streamOf(ran, "stderr")];
+      const json = "json" in ran.end ? ran.end.json : undefined;
+      return {
+        value: {
+          success: !failed,
+          ...(json !== undefined && { result: JSON.parse(json) }),
+          ...(failed && { error: failed.stack }),
+          ...(stdout !== undefined && { stdout }),
+          ...(stderr !== undefined && { stderr }),
+          ...(ran.tab && { tab: ran.tab }),
+        },
+      };
+    }),
+    callHandler(listExecutors, async () => ({ value: { executors: await (await executors()).list() } })),
+    callHandler(deleteExecutor, async ({ param, query }) => {
+      await (await executors()).delete(param, query.close_tab !== "false");
+      return {};
+    }),
+    callHandler(runRepl, async ({ body, request }) => {
+      const { code, reset, timeout_sec: seconds } = body;
+      const all = await executors();
+      if (reset) all.resetRepl();
+      const startMs = performance.now();
+      const isWanted = (): boolean => !request.socket.destroyed;
+      const ran = await all.run(undefined, { code, mode: "repl", seconds, isWanted });
+      return {
+        value: {
+          repl_id: idOf(ran.process),
+          success: !errorOf(ran),
+          content: ran.content,
+          content_truncated: ran.isTruncated,
+          duration_ms: Math.round(performance.now() - startMs),
+          ...errorOf(ran),
+          repl_terminated: ran.hasEnded,
+        },
+      };
+    }),
+  ];
+  return {
+    handlers,
+    begin({ session_id }) {
+      held = { session: session_id, since: new Date(), over: new AbortController() };
+    },
+    end() {
+      held?.over.abort();
+      held = undefined;
+    },
+  };
+};
