@@ -207,6 +207,12 @@ def pools(extension: str) -> None:
     client.browser_pools.delete(name, force=True)
 
 
+def curl(session: str) -> None:
+    # What the proxy of this session says of it.
+    client.browsers.curl(session, url=os.environ["SITE"], headers={"x-walk": "1"}, method="GET")
+    expect_refusal("bad_request", client.browsers.curl, session, url="file:///etc/passwd")
+
+
 def hands(session: str) -> None:
     computer = client.browsers.computer
     computer.move_mouse(session, x=30, y=40, smooth=True, duration_ms=50)
@@ -281,6 +287,7 @@ def browsers(vault: str, proxy: str) -> None:
     list(client.browsers.telemetry.events(session.session_id))
     files(session.session_id)
     hands(session.session_id)
+    curl(session.session_id)
     code(session.session_id)
     replay = client.browsers.replays.start(session.session_id, framerate=5)
     client.browsers.replays.list(name)
