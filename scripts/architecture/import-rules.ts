@@ -131,7 +131,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   undici: ["platform/kube", "core/leases", "features"],
   ws: ["features/code/executor", "features/webdriver/agent", "features/live-view/agent", "platform/cdp"],
   yauzl: ["platform/zip"],
-  yaml: ["cli", "features/console", "features/sites", "local", "platform/kinds", "platform/kube"],
+  yaml: ["cli", "features/console", "features/sites", "features/vaults", "local", "platform/kinds", "platform/kube"],
   yazl: ["features/files/agent"],
   zod: ["*"],
 };

@@ -61,7 +61,11 @@ import { createExports } from "../features/telemetry/exports.ts";
 import { createSessionWatches } from "../features/telemetry/session-watch.ts";
 import { createTelemetryStore, type TelemetryParts } from "../features/telemetry/telemetry-store.ts";
 import { authConnectionKind } from "../features/vaults/connections/auth-connection.ts";
+import { saveLogin } from "../features/vaults/connections/collect-login.ts";
 import { createItemEvents } from "../features/vaults/items/item-events.ts";
+import { createFlowStore } from "../features/vaults/own-logins/flow-store.ts";
+import { startLoginChecks } from "../features/vaults/own-logins/login-checks.ts";
+import { type OwnLogins, type SaveLogin, startOwnLogins } from "../features/vaults/own-logins/own-logins.ts";
 import { vaultKind } from "../features/vaults/vault.ts";
 import { type AuditLineStore, createAuditLineStore } from "../platform/audit/audit-line-store.ts";
 import type { Logger } from "../platform/base/log.ts";
@@ -230,6 +234,24 @@ const startRecordings = (
   return { records, client, collector };
 };
 
+type LoginParts = { services: Omit<ServiceDeps, "ownLogins">; redis: RedisConnection; replica: string };
+
+/** Starts to do logins and to check them, until `stack` is disposed of. */
+const startLogins = ({ services, redis, replica }: LoginParts, stack: AsyncDisposableStack): OwnLogins => {
+  const { kube, config, log } = services;
+  const deps = { ...services, replica, flows: createFlowStore(redis, config.systemNamespace) };
+  const claims = createCollectClaims(redis, replica, "logins");
+  const save: SaveLogin = (connection, input) => saveLogin(connection, input, services);
+  const ownLogins = startOwnLogins(deps, { claims, saveLogin: save });
+  const connections = startWatchedObjects({ kube, type: authConnectionKind, log });
+  const checks = startLoginChecks({ ...deps, connections, ownLogins });
+  stack.defer(async () => {
+    await Promise.all([checks.stop(), ownLogins.stop()]);
+    await connections.stop();
+  });
+  return ownLogins;
+};
+
 type EventsDeps = Omit<Parameters<typeof createEventFeeds>[0], "announced" | "openSubscriber"> & { config: Config };
 
 /** Tells readers of events, until `stack` is disposed of. */
@@ -276,6 +298,16 @@ const startMetrics = (
   const most = config.metricsPools;
   createPoolMetrics(registry, { most, pools: () => poolFigures(caches) });
   return createApiMetrics(registry, () => totals(caches.pools.list()), { most, owners });
+};
+
+/** Starts what is done without a request. */
+const startWork = async (
+  { subscriber, ...parts }: LoginParts & { subscriber: RedisConnection },
+  stack: AsyncDisposableStack,
+): Promise<ServiceDeps> => {
+  const services = { ...parts.services, ownLogins: startLogins(parts, stack) };
+  await startDeliveries({ redis: parts.redis, subscriber, services }, stack);
+  return services;
 };
 
 /**
@@ -337,7 +369,7 @@ export const startServices = async (
   const recordings = startRecordings({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
   const sessionProfile = createSessionProfile({ ...caches, kube: requestKube });
   const describing = { sessionProfile, policies, leasePages: createLeasePages(redis), signingKey: privateKey };
-  const services: ServiceDeps = {
+  const others: Omit<ServiceDeps, "ownLogins"> = {
     ...caches,
     ...exporting,
     ...describing,
@@ -374,6 +406,5 @@ export const startServices = async (
     callerLimits: createCallerLimits(config.callers, apiMetrics),
     tracer,
   };
-  await startDeliveries({ redis, subscriber: ofSetups, services }, stack);
-  return services;
+  return startWork({ services: others, redis, replica, subscriber: ofSetups }, stack);
 };

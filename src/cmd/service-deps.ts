@@ -41,6 +41,7 @@ import type { SiteReports } from "../features/sites/site-reports.ts";
 import type { ExportResults } from "../features/telemetry/export-state.ts";
 import type { TelemetryParts } from "../features/telemetry/telemetry-store.ts";
 import type { ItemEvents } from "../features/vaults/items/item-events.ts";
+import type { OwnLogins } from "../features/vaults/own-logins/own-logins.ts";
 import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
 import type { AuditLineStore } from "../platform/audit/audit-line-store.ts";
 import type { Logger } from "../platform/base/log.ts";
@@ -99,6 +100,8 @@ export type ServiceDeps = {
   locks: Locks;
   sessionRoom: SessionRoom;
   itemEvents: ItemEvents;
+  /** The logins that the service does itself. */
+  ownLogins: OwnLogins;
   /** Recent audit lines, for people. */
   auditLines: AuditLineStore;
   /** What becomes of the objects of projects, for those that have readers here. */

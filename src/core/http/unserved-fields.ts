@@ -13,7 +13,9 @@ type Unserved = { body?: Record<string, string>; query?: Record<string, string> 
 const noPlace =
   "browsers have the locale and the time zone of their image; set them over CDP (Emulation.setTimezoneOverride)";
 const noRegion = "an installation is one region; leave it out";
-const noBrowser = "people log in on the hosted page, and no browser does it for them; leave it out";
+const noBrowser = "browsers that log in are the same for all connections; leave it out";
+const noSkills = "logins learn nothing from page to page; leave it out";
+const noSuchChoice = "a login waits for no such choice here; give selected_choice_id or mfa_option_id";
 const onlySha1 = "codes follow RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
 const fixedNetwork = "network rules are fixed when a browser starts; give them to POST /browsers or to the pool";
 
@@ -52,7 +54,10 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   },
   createAuthConnection: { body: { browser: noBrowser } },
   updateAuthConnection: { body: { browser: noBrowser } },
-  loginAuthConnection: { body: { browser: noBrowser, skill_mode: noBrowser } },
+  loginAuthConnection: { body: { browser: noBrowser, skill_mode: noSkills } },
+  submitAuthConnection: {
+    body: { sign_in_option_id: noSuchChoice, sso_button_selector: noSuchChoice, sso_provider: noSuchChoice },
+  },
   createCredential: { body: { totp_algorithm: onlySha1, totp_digits: onlySha1, totp_period: onlySha1 } },
   updateCredential: { body: { totp_algorithm: onlySha1, totp_digits: onlySha1, totp_period: onlySha1 } },
   resolveConfigRegistry: {

@@ -9,7 +9,14 @@ import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import { acquireLease } from "../leases/acquire-lease.ts";
 import type { PoolAcquireResult } from "../metrics/acquire-metrics.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
-import { type Browser, type BrowserSpec, browserKind, isOver, traceAnnotation } from "../model/browsers/browser.ts";
+import {
+  type Browser,
+  type BrowserSpec,
+  browserKind,
+  heldSaveAnnotation,
+  isOver,
+  traceAnnotation,
+} from "../model/browsers/browser.ts";
 import { newBrowserSpec } from "../model/browsers/browser-requests.ts";
 import type { CreateBrowser } from "../model/browsers/browser-wire.ts";
 import { onDemandPoolSpec, onDemandRequest } from "../model/browsers/on-demand-pool.ts";
@@ -114,9 +121,14 @@ const undo = async (
   );
 };
 
-type CreateDeps = HandOutDeps & PoolRoomDeps & { abandonedBrowsers: AbandonedBrowsers; metrics: ApiMetrics };
+/** What giving out a browser needs. */
+export type CreateDeps = HandOutDeps & PoolRoomDeps & { abandonedBrowsers: AbandonedBrowsers; metrics: ApiMetrics };
 
-type CreateInput = { request: CreateBrowser; project: Project; baseUrl: string };
+/**
+ * `forLogin`: a stored login is typed into the browser. So its session needs the same permission as one with vaults, and
+ * its state is thrown away unless it is wanted later.
+ */
+type CreateInput = { request: CreateBrowser; project: Project; baseUrl: string; forLogin?: boolean };
 
 /** Counts what comes of a request for a browser. */
 const measured = async <T>(
@@ -161,17 +173,20 @@ export const createBrowser = async (
 
 const giveOut = async (
   spec: BrowserSpec,
-  { project, baseUrl }: CreateInput,
+  { project, baseUrl, forLogin = false }: CreateInput,
   deps: CreateDeps,
   signal: AbortSignal,
 ): Promise<StartedSession> => {
-  const served = await serveFromPool({ spec, project, baseUrl }, deps, signal);
+  const served = forLogin ? undefined : await serveFromPool({ spec, project, baseUrl }, deps, signal);
   deps.metrics.onDemand.inc({ source: served ? "pool" : "start" });
   if (served) return served;
   // With its finalizer, which the operator would else add before it starts anything.
   const { trace } = traceOf(deps);
-  const annotations = trace === undefined ? {} : { annotations: { [traceAnnotation]: trace } };
-  const metadata = { name: newId(), namespace: project.namespace, finalizers: [drainFinalizer], ...annotations };
+  const annotations = {
+    ...(trace !== undefined && { [traceAnnotation]: trace }),
+    ...(forLogin && { [heldSaveAnnotation]: "true" }),
+  };
+  const metadata = { name: newId(), namespace: project.namespace, finalizers: [drainFinalizer], annotations };
   const free = await reserveRoom(metadata.name, project, deps);
   const browser = await deps.kube.create(browserKind, { metadata, spec }).catch(async (error: unknown) => {
     // Then nobody knows whether it is there.
@@ -196,6 +211,7 @@ const giveOut = async (
           name: wireName(browser),
           ...{ project: project.id, allowedSeconds, report },
         }),
+        ...(forLogin && { with_vaults: true }),
         ...traceOf(deps),
       },
       waitMs: startWaitMs,

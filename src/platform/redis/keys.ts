@@ -21,6 +21,18 @@ export const reservedSessionsKey = (systemNamespace: string): string => `bp:{${s
 /** The stream of a vault item's events, but for refused fills. */
 export const itemEventsKey = (itemUid: string): string => `bp:{${itemUid}}:item_events`;
 
+/** Hash of the last login that the service did for a connection: its version, the login as JSON, and its last check. */
+export const loginFlowKey = (connectionUid: string): string => `bp:{${connectionUid}}:login_flow`;
+
+/** Held while a replica checks that login. */
+export const loginCheckKey = (connectionUid: string): string => `bp:{${connectionUid}}:login_check`;
+
+/** Hash of the logins and checks of a connection: id → `TimelineEvent` in JSON. */
+export const loginTimelineKey = (connectionUid: string): string => `bp:{${connectionUid}}:login_timeline`;
+
+/** Sorted set of the next checks of logins in the organization with this system namespace, by their times, ms. */
+export const loginChecksKey = (systemNamespace: string): string => `bp:{${systemNamespace}}:login_checks`;
+
 /** How the delivery of a browser's setup stands, by the pod's uid. */
 export const setupKey = (podUid: string): string => `bp:{${podUid}}:setup`;
 
@@ -36,8 +48,8 @@ export const endedTelemetryKey = (projectId: string): string => `bp:{${projectId
 /** Hash of the bytes of those events: session → bytes; under the empty name their sum. */
 export const endedTelemetryBytesKey = (projectId: string): string => `bp:{${projectId}}:telemetry_bytes`;
 
-/** What API replicas collect from agents: the telemetry of sessions, or recordings. */
-export type CollectedKind = "telemetry" | "replays";
+/** What API replicas collect from agents: the telemetry of sessions, or recordings; and the logins that they drive. */
+export type CollectedKind = "telemetry" | "replays" | "logins";
 
 /** Hash of what is collected: session, or recording → `<pool uid>/<replica>`. */
 export const claimsKey = (kind: CollectedKind): string => `bp:{${kind}}:claims`;

@@ -111,6 +111,15 @@ export const browserKind: Kind<typeof BrowserSpec, typeof BrowserStatus> = {
 export const traceAnnotation = "browserpool.dev/traceparent";
 
 /**
+ * Annotation on a browser that saves its profile, if the save is held back: the state is thrown away at the browser's
+ * end unless the annotation is gone by then.
+ */
+export const heldSaveAnnotation = "browserpool.dev/held-save";
+
+/** Whether the browser's state would be thrown away if it ended now. */
+export const isSaveHeld = ({ metadata }: Browser): boolean => metadata.annotations?.[heldSaveAnnotation] !== undefined;
+
+/**
  * How long an ended browser can still be read, ms: as long as Redis keeps its session (scripts/includes/end-lease.lua).
  */
 export const endedLifeMs = 24 * 60 * 60 * 1000;

@@ -3,24 +3,34 @@
  * an agent ends when the condition says what became of it.
  *
  *   AtEnd ──the browser ends──► Saving ──► Saved │ Unchanged │ Superseded │ NotSaved
+ *     ▲
+ *   Held  ──the browser ends──► Discarded
  */
 
 import type { Condition } from "../../../platform/kinds/conditions.ts";
-import type { Browser, BrowserStatus } from "../../model/browsers/browser.ts";
+import { type Browser, type BrowserStatus, isSaveHeld } from "../../model/browsers/browser.ts";
 import type { Draft } from "../../reconcile/conditions.ts";
 import type { Observed, SaveState } from "../observe/observed.ts";
 
 /** The type of the condition. */
 const profileSaved = "ProfileSaved";
 
-const final = new Set(["Saved", "Unchanged", "Superseded", "NotSaved", "NotStarted"]);
+const final = new Set(["Saved", "Unchanged", "Superseded", "NotSaved", "NotStarted", "Discarded"]);
 
 const conditionOf = ({ status }: Browser): Condition | undefined =>
   status?.conditions.find(({ type }) => type === profileSaved);
 
 /** Whether the browser saves its profile, and its status does not say yet what became of that. */
 export const isSavePending = (browser: Browser): boolean =>
-  browser.spec.profile?.saveChanges === true && !final.has(conditionOf(browser)?.reason ?? "");
+  browser.spec.profile?.saveChanges === true && !isSaveHeld(browser) && !isSaveSettled(browser);
+
+/** Whether the browser's status says what became of its save. */
+export const isSaveSettled = (browser: Browser): boolean => final.has(conditionOf(browser)?.reason ?? "");
+
+const heldDraft = (phase: BrowserStatus["phase"]): Omit<Draft, "type"> =>
+  phase === "Ended" || phase === "Failed"
+    ? { status: false, reason: "Discarded", message: "the browser's state was not wanted any more" }
+    : { status: false, reason: "Held", message: "the browser's state is thrown away unless its holder wants it" };
 
 const outcomeDraft = (save: Exclude<SaveState, { is: "waiting" }>): Omit<Draft, "type"> => {
   switch (save.is) {
@@ -67,5 +77,5 @@ export const saveDrafts = (browser: Browser, observed: Observed, phase: BrowserS
   const before = conditionOf(browser);
   if (before && final.has(before.reason))
     return [{ type: profileSaved, status: before.status === "True", reason: before.reason, message: before.message }];
-  return [{ type: profileSaved, ...pendingDraft(browser, observed, phase) }];
+  return [{ type: profileSaved, ...(isSaveHeld(browser) ? heldDraft(phase) : pendingDraft(browser, observed, phase)) }];
 };

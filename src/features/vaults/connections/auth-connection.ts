@@ -10,6 +10,7 @@ import { secretNameFor } from "../../../platform/kinds/identity.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
 import { namePattern, Selector } from "../../../platform/kinds/selector.ts";
 import { optionalFields, wireSchema } from "../../../platform/kinds/wire.ts";
+import { FlowAnswer } from "../own-logins/flow.ts";
 
 /** The message of the API server for YAML and of the HTTP API for requests. */
 export const credentialChoice = "give a name, or a provider with either a path or auto: true";
@@ -17,7 +18,7 @@ export const credentialChoice = "give a name, or a provider with either a path o
 const fixed = (what: string) =>
   validations({ rule: "self == oldSelf", message: `${what} of a connection cannot change` });
 
-/** For settings of browsers that log in by themselves, which this service has not (CONNECTION-21). */
+/** For settings of browsers that log in by themselves which are not carried out (CONNECTION-21). */
 const notHere = (what: string): string => `Not supported here: ${what} is refused.`;
 
 const given = (...fields: string[]): object => ({ required: fields });
@@ -68,7 +69,9 @@ export const AuthConnectionSpec = z
       .array(z.string().min(1).max(253))
       .max(100)
       .optional()
-      .describe(`Further domains that the login may lead to. ${notHere("any entry")}`),
+      .describe(
+        "Further domains into whose pages, and those below them, the login may be typed, as those of a provider of single sign-on.",
+      ),
     allowedOrigins: originList(1)
       .optional()
       .describe(
@@ -79,21 +82,21 @@ export const AuthConnectionSpec = z
       .min(1)
       .max(2048)
       .optional()
-      .describe(`The page where the login begins. ${notHere("any page")}`),
+      .describe("The page where the login begins. With it the service logs in by itself."),
     healthChecks: z
       .boolean()
       .default(false)
-      .describe(`Whether the login is checked periodically. ${notHere("true")}`),
+      .describe("Whether it is checked periodically that the profile is logged in."),
     healthCheckInterval: z
       .int()
       .min(minHealthCheckSeconds)
       .max(86_400)
       .optional()
-      .describe(`Seconds between two checks. ${notHere("any number")}`),
+      .describe("Seconds between two checks; left out: 3600."),
     autoReauth: z
       .boolean()
-      .default(false)
-      .describe(`Whether an expired login may be renewed without a person. ${notHere("true")}`),
+      .default(true)
+      .describe("Whether a login that a check finds expired is renewed without a person."),
     proxy: Selector.optional().describe(`The proxy to log in through, by id or by name. ${notHere("any proxy")}`),
     recordSession: z
       .boolean()
@@ -138,8 +141,17 @@ export const authConnectionKind: Kind<typeof AuthConnectionSpec, typeof AuthConn
 /** The Secret with the login code of a connection; the operator deletes it with the connection. */
 export const loginSecretName = (connectionName: string): string => secretNameFor("login-", connectionName);
 
-/** When a person's login was last collected, RFC 3339; written by the HTTP API, read by the operator. */
+/**
+ * When a person's login was last collected, or the service has last logged in, RFC 3339; gone when a check finds the
+ * profile logged out. Written by the HTTP API, read by the operator.
+ */
 export const authenticatedAtAnnotation = "browserpool.dev/authenticated-at";
+
+/** Where the browser was after a login that the service did, without query and fragment; written by the HTTP API. */
+export const postLoginUrlAnnotation = "browserpool.dev/post-login-url";
+
+export const postLoginUrlOf = ({ metadata }: AuthConnection): string | undefined =>
+  metadata.annotations?.[postLoginUrlAnnotation];
 
 /** `AUTHENTICATED` once a login was collected, whether or not it was saved. */
 export const connectionStatus = ({ metadata }: AuthConnection): "NEEDS_AUTH" | "AUTHENTICATED" =>
@@ -173,11 +185,7 @@ export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
 export const ConnectionPatch = closedObject(
   optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
     ...lenientFields,
-    loginUrl: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe("The page where the login begins. An empty string clears it. Not supported here: any page is refused."),
+    loginUrl: z.string().max(2048).optional().describe("The page where the login begins. An empty string clears it."),
   }),
 );
 export type ConnectionPatch = z.infer<typeof ConnectionPatch>;
@@ -200,19 +208,34 @@ export const LoginSettings = closedObject(
 export const LoginRequest = wireSchema(LoginSettings);
 export type LoginRequest = z.output<typeof LoginRequest>;
 
+const reauthReasons = [
+  "has_credential",
+  "external_credential",
+  "no_credential",
+  "no_viable_plans",
+  "requires_external_action",
+  "requires_customer_input",
+] as const;
+export type ReauthReason = (typeof reauthReasons)[number];
+
 /** What is not carried out is not shown, or false. */
 export const ConnectionAnswer = wireSchema(
-  AuthConnectionSpec.omit({
-    allowedDomains: true,
-    loginUrl: true,
-    healthCheckInterval: true,
-    proxy: true,
-    browserTelemetry: true,
-  }).extend({
+  AuthConnectionSpec.omit({ proxy: true, browserTelemetry: true }).extend({
+    ...FlowAnswer.partial().shape,
     id: z.string().describe("The connection's id."),
-    status: z.enum(["NEEDS_AUTH", "AUTHENTICATED"]).describe("Whether a login was collected."),
+    status: z
+      .enum(["NEEDS_AUTH", "AUTHENTICATED"])
+      .describe("Whether a login was collected, or the service has logged the profile in and knows of no end of that."),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
+    lastAuthCheckAt: z.iso.datetime().optional().describe("When the login was checked last. Not in lists."),
+    lastAuthAt: z.iso.datetime().optional().describe("The same."),
+    healthCheckUnavailableReason: z
+      .literal("no_auth_check_url")
+      .optional()
+      .describe("Why the login can't be checked: there is no page to open."),
+    canReauth: z.boolean().optional().describe("Whether a login without a person has what it needs. Not in lists."),
+    canReauthReason: z.enum(reauthReasons).optional().describe("Why. Not in lists."),
   }),
 );
 export type ConnectionAnswer = z.output<typeof ConnectionAnswer>;
@@ -224,6 +247,6 @@ export const LoginAnswer = z.object({
     .describe("The page where a person logs in. The code follows the #, so browsers send it to no server."),
   handoff_code: z.string().describe("The code, valid for one login; the next call makes another one."),
   flow_type: z.enum(["LOGIN", "REAUTH"]),
-  flow_expires_at: z.iso.datetime().describe("When the code expires."),
+  flow_expires_at: z.iso.datetime().describe("When the code, or the login that the service does, expires."),
 });
 export type LoginAnswer = z.infer<typeof LoginAnswer>;

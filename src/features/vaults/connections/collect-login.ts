@@ -13,6 +13,8 @@ import { isFieldName } from "../credentials/credential.ts";
 import { fetchCredentials, storeCredential } from "../credentials/credentials.ts";
 import { changeCredential } from "../credentials/update-credential.ts";
 import { credentialOfName } from "../items/rules/item-source.ts";
+import type { LoginFlow } from "../own-logins/flow.ts";
+import type { OwnLogins } from "../own-logins/own-logins.ts";
 import { type AuthConnection, authenticatedAtAnnotation } from "./auth-connection.ts";
 import { changeConnection, fetchConnection } from "./connections.ts";
 import { badTicket, endVisit, openVisit, requireTicket, requireVisit } from "./login-code.ts";
@@ -76,6 +78,25 @@ export const readLoginForm = async ({ ticket, ...place }: LoginVisit, deps: Deps
   return { projectName: project.name, domain, fields: fields.length > 0 ? fields : usualFields };
 };
 
+/** A login that the service does, as the page shows it. */
+export type OwnLogin = { connection: AuthConnection; project: Project; flow: LoginFlow };
+
+/**
+ * The login that the service does for the connection; undefined when it does none, and the page takes the login. Throws
+ * `forbidden`.
+ */
+export const readOwnLogin = async (
+  { ticket, ...place }: LoginVisit,
+  deps: Pick<Deps, "kube" | "projects" | "signingKey"> & { ownLogins: Pick<OwnLogins, "flows"> },
+): Promise<OwnLogin | undefined> => {
+  requireVisitTicket({ ...place, ticket }, deps);
+  const { project, connection } = await placeOf(place, deps);
+  await requireVisit(connection, ticket, deps);
+  const flow =
+    connection.spec.loginUrl === undefined ? undefined : await deps.ownLogins.flows.read(connection.metadata.uid);
+  return flow && { connection, project, flow };
+};
+
 /** A unique name for a connection's credential, which users can recognise. */
 const newCredentialName = ({ spec }: AuthConnection): string =>
   `${spec.domain}-${spec.profileName}`
@@ -89,7 +110,7 @@ const newCredentialName = ({ spec }: AuthConnection): string =>
 const save = async (
   connection: AuthConnection,
   { values, project }: { values: Record<string, string>; project: Project },
-  deps: Deps,
+  deps: Pick<Deps, "kube" | "locks" | "secretsKeys">,
 ): Promise<string | undefined> => {
   const { credential: linked, saveCredentials, domain } = connection.spec;
   if (!saveCredentials || linked?.provider !== undefined) return undefined;
@@ -101,6 +122,26 @@ const save = async (
   const { credential } = await storeCredential({ name: newCredentialName(connection), domain, values }, project, deps);
   return credential.spec.name;
 };
+
+/**
+ * Saves the values of a login that the service has done, as the connection's credential. Throws `bad_request` for values
+ * that can't be stored.
+ */
+export const saveLogin = async (
+  { metadata }: AuthConnection,
+  { values, project }: { values: Record<string, string>; project: Project },
+  deps: Pick<Deps, "kube" | "locks" | "secretsKeys">,
+): Promise<void> =>
+  // Another replica may have been given other values of the same login.
+  deps.locks.hold(["save-login", metadata.uid], async () => {
+    const connection = await fetchConnection(metadata.name, project, deps);
+    const name = await save(connection, { values, project }, deps);
+    if (name !== undefined)
+      await changeConnection({ id: metadata.name, project }, deps, async (before) => ({
+        ...before,
+        spec: { ...before.spec, credential: { name } },
+      }));
+  });
 
 /**
  * Takes the values of a login: ends the visit, saves the values as the connection's credential (unless the connection

@@ -1,9 +1,13 @@
 import type { KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { Principal } from "../../../core/api-keys/api-keys.ts";
 import { retryConflicts } from "../../../core/objects/change-object.ts";
 import { fetchObject, fetchObjects } from "../../../core/objects/fetch-object.ts";
 import { newId } from "../../../core/objects/new-id.ts";
 import type { Project } from "../../../core/projects/projects.ts";
+import { mayUse } from "../../../core/sessions/authorize-session.ts";
+import { type FindSessionDeps, findSession } from "../../../core/sessions/find-session.ts";
+import { type SessionAnswerDeps, sessionAnswer } from "../../../core/sessions/session-answer.ts";
 import { wideningProblems } from "../../../platform/addresses/allowed-origins.ts";
 import { AppError, invalidInput, notSupportedHere } from "../../../platform/base/errors.ts";
 import { createdAt, updatedAt, updatedAtAnnotation, wireId } from "../../../platform/kinds/identity.ts";
@@ -12,8 +16,11 @@ import { toWire } from "../../../platform/kinds/wire.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import { createProfile } from "../../profiles/profiles.ts";
+import { storesLogin } from "../credentials/credential.ts";
 import { fetchCredentials } from "../credentials/credentials.ts";
-import { credentialOfName, originLimits } from "../items/rules/item-source.ts";
+import { type CredentialSource, credentialOfName, credentialSource, originLimits } from "../items/rules/item-source.ts";
+import { flowAnswer, isOver, type LoginFlow } from "../own-logins/flow.ts";
+import type { OwnLogins } from "../own-logins/own-logins.ts";
 import {
   type AuthConnection,
   AuthConnectionSpec,
@@ -23,6 +30,8 @@ import {
   connectionStatus,
   type LoginAnswer,
   type LoginRequest,
+  postLoginUrlOf,
+  type ReauthReason,
   type UpdateConnection,
 } from "./auth-connection.ts";
 import { newLoginCode } from "./login-code.ts";
@@ -49,12 +58,71 @@ export const fetchConnection = async (id: string, project: Project, deps: Deps):
 
 /** A connection as HTTP answers show it; pure. */
 export const connectionAnswer = (connection: AuthConnection): ConnectionAnswer => {
+  const { healthChecks, loginUrl } = connection.spec;
+  const postLoginUrl = postLoginUrlOf(connection);
+  const isUnchecked = healthChecks && loginUrl === undefined && postLoginUrl === undefined;
   return {
     ...toWire(AuthConnectionSpec, supportedSpec(connection.spec)),
     id: wireId(connection),
     status: connectionStatus(connection),
+    ...(postLoginUrl !== undefined && { post_login_url: postLoginUrl }),
+    ...(isUnchecked && { health_check_unavailable_reason: "no_auth_check_url" }),
     created_at: createdAt(connection),
     updated_at: updatedAt(connection),
+  };
+};
+
+/** How a login without a person stands, from what is stored and how the last one ended. */
+const reauthOf = (source: CredentialSource, { spec }: AuthConnection, flow: LoginFlow | undefined): ReauthReason => {
+  if (source.is === "external") return "external_credential";
+  if (source.is !== "credential" || !storesLogin(source.credential)) return "no_credential";
+  if (spec.loginUrl === undefined) return "no_viable_plans";
+  if (flow?.errorCode === "external_action_required") return "requires_external_action";
+  return flow?.errorCode === "input_required" ? "requires_customer_input" : "has_credential";
+};
+
+type DescribeDeps = SessionAnswerDeps & FindSessionDeps & { kube: Kube; ownLogins: Pick<OwnLogins, "flows"> };
+
+/** Who looks at a login. `principal`: undefined for a person at the hosted page. */
+export type Onlooker = { project: Project; principal: Principal | undefined; baseUrl: string };
+
+/** The live view of a running login; undefined when its browser is not up, or a key may not use it. */
+export const liveViewOf = async (
+  flow: LoginFlow,
+  { project, principal, baseUrl }: Onlooker,
+  deps: SessionAnswerDeps & FindSessionDeps,
+): Promise<string | undefined> => {
+  if (!flow.session || isOver(flow)) return undefined;
+  try {
+    const { lease } = await findSession(flow.session, { project }, deps);
+    const isFree = principal === undefined || mayUse(lease, principal);
+    return (await sessionAnswer(lease, isFree ? baseUrl : undefined, deps)).browser_live_view_url;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The same with its last login. */
+export const describeConnection = async (
+  connection: AuthConnection,
+  place: Onlooker,
+  deps: DescribeDeps,
+): Promise<ConnectionAnswer> => {
+  const { uid } = connection.metadata;
+  const { flows } = deps.ownLogins;
+  const [flow, { checkedMs }, credentials] = await Promise.all([
+    flows.read(uid),
+    flows.readCheck(uid),
+    fetchCredentials(place.project, deps),
+  ]);
+  const reason = reauthOf(credentialSource(connection, credentials), connection, flow);
+  const checkedAt = checkedMs === undefined ? undefined : new Date(checkedMs).toISOString();
+  return {
+    ...(flow && flowAnswer(flow, await liveViewOf(flow, place, deps))),
+    ...connectionAnswer(connection),
+    ...(checkedAt && { last_auth_check_at: checkedAt, last_auth_at: checkedAt }),
+    can_reauth: reason === "has_credential",
+    can_reauth_reason: reason,
   };
 };
 
@@ -164,25 +232,27 @@ export const updateConnection = async (
 };
 
 /**
- * Begins a login by a person. The page's URL names the project too, since ids that users give in YAML are unique only
+ * Begins a login: by the service if the connection says where, and by a person. The page's URL names the project too, since ids that users give in YAML are unique only
  * within a project. The code follows the `#`: browsers send that part to no server, so it gets into no access log,
  * `Referer` or proxy. The page's script exchanges it. Throws `not_found`, `bad_request` and `not_supported_here`.
  */
 export const startLogin = async (
   { id, request, project, baseUrl }: { id: string; request: LoginRequest; project: Project; baseUrl: string },
-  deps: { kube: Kube; signingKey: KeyObject },
+  deps: { kube: Kube; ownLogins: Pick<OwnLogins, "start">; signingKey: KeyObject },
 ): Promise<LoginAnswer> => {
   const refusal = loginRefusal(request);
   if (refusal) throw refusedRequest(refusal);
   const connection = await fetchConnection(id, project, deps);
   const use = { stage: "code", projectId: project.id, connectionId: wireId(connection) } as const;
   const { code, expiresAtMs } = await newLoginCode({ connection, use }, deps);
+  // With a page to begin at, the service does it: the hosted page is for what only a person can do.
+  const flow = connection.spec.loginUrl && (await deps.ownLogins.start({ connection, project, type: "LOGIN" }));
   return {
     id: wireId(connection),
     hosted_url: `${baseUrl}/login/${project.id}/${wireId(connection)}#${code}`,
     handoff_code: code,
-    flow_type: "LOGIN",
-    flow_expires_at: new Date(expiresAtMs).toISOString(),
+    flow_type: flow ? flow.type : "LOGIN",
+    flow_expires_at: new Date(flow ? flow.expiresMs : expiresAtMs).toISOString(),
   };
 };
 

@@ -2,20 +2,25 @@ import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { isWanted, Paging, pageOf } from "../../../core/http/paging.ts";
 import { routesWith } from "../../../core/http/route.ts";
+import type { FindSessionDeps } from "../../../core/sessions/find-session.ts";
+import type { SessionAnswerDeps } from "../../../core/sessions/session-answer.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
+import type { OwnLogins } from "../own-logins/own-logins.ts";
 import { ConnectionAnswer, CreateConnection, LoginAnswer, LoginRequest, UpdateConnection } from "./auth-connection.ts";
 import {
   connectionAnswer,
   createConnection,
   deleteConnection,
+  describeConnection,
   fetchConnection,
   fetchConnections,
   startLogin,
   updateConnection,
 } from "./connections.ts";
 
-type Deps = { kube: Kube; locks: Locks; signingKey: KeyObject };
+type Deps = SessionAnswerDeps &
+  FindSessionDeps & { kube: Kube; locks: Locks; ownLogins: OwnLogins; signingKey: KeyObject };
 const defineRoute = routesWith<Deps>();
 
 const tag = "Auth connections";
@@ -84,10 +89,10 @@ export const getConnectionRoute = defineRoute(
     answers: { 200: theConnection },
     errors: ["not_found"],
   },
-  async ({ params, project, deps }) => ({
-    status: 200,
-    body: connectionAnswer(await fetchConnection(params.id, project, deps)),
-  }),
+  async ({ params, project, principal, baseUrl, deps }) => {
+    const connection = await fetchConnection(params.id, project, deps);
+    return { status: 200, body: await describeConnection(connection, { project, principal, baseUrl }, deps) };
+  },
 );
 
 export const updateConnectionRoute = defineRoute(
@@ -137,11 +142,13 @@ export const loginRoute = defineRoute(
     tag,
     scope,
     permission: "credentials:write",
-    summary: "Begin a login by a person; an earlier unfinished login ends",
+    summary: "Begin a login; links for an earlier unfinished one end",
+    description:
+      "With a login_url the service logs in by itself, or joins the login that runs. The hosted page is for a person: without a login_url to hand in the login, else for what the service can't do.",
     params: ConnectionParams,
     body: LoginRequest,
     answers: { 200: { description: "Where to send the person", schema: LoginAnswer } },
-    errors: ["bad_request", "not_supported_here", "not_found"],
+    errors: ["bad_request", "not_supported_here", "not_found", "unavailable"],
   },
   async ({ params, body, project, baseUrl, deps }) => ({
     status: 200,

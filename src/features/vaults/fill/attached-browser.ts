@@ -1,7 +1,7 @@
 import type { AgentClient } from "../../../core/leases/agent/agent-client.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../../../core/leases/records.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import { purposeHeader, sessionHeader } from "../../../core/protocol/agent-api.ts";
+import { type Purpose, purposeHeader, sessionHeader } from "../../../core/protocol/agent-api.ts";
 import { type AgentKeys, isUpgradeBy, type UpgradeAnswer } from "../../../core/protocol/agent-key.ts";
 import type { AgentTokens } from "../../../core/protocol/agent-token.ts";
 import { type FindSessionDeps, findSession } from "../../../core/sessions/find-session.ts";
@@ -42,17 +42,29 @@ export const requireAttached = (vault: Vault, { session, request, created_at }: 
     );
 };
 
-/** The DevTools address of a browser, for one fill. It calls the agent. */
+/** What the address of a browser's DevTools needs. */
+export type DevToolsDeps = { agentKeys: AgentKeys; agentTokens: AgentTokens; agents: AgentClient; log: Logger };
+
+/**
+ * The DevTools address of a browser, for one connection. `purpose`: of the connection; undefined: it is a client like
+ * any other. It calls the agent.
+ */
 export const devToolsOf = async (
   lease: AnyLease,
-  deps: { agentKeys: AgentKeys; agentTokens: AgentTokens; agents: AgentClient; log: Logger },
+  deps: DevToolsDeps,
+  { purpose }: { purpose: Purpose | undefined } = { purpose: "fill" },
 ): Promise<DevToolsAddress> => {
   await deps.agents.learnTime(lease);
   const authorization = `Bearer ${deps.agentTokens.tokenFor(lease.browser)}`;
   const challenge = deps.agentKeys.challenge(lease.pod);
   return {
     url: `ws://${lease.address}/cdp`,
-    headers: { ...challenge.headers, authorization, [sessionHeader]: lease.session, [purposeHeader]: "fill" },
+    headers: {
+      ...challenge.headers,
+      authorization,
+      [sessionHeader]: lease.session,
+      ...(purpose && { [purposeHeader]: purpose }),
+    },
     accepts(answer) {
       const isGenuine = isUpgradeBy(challenge, answer);
       const { browser, pod, address } = lease;

@@ -83,16 +83,23 @@ const valuesOf = ({ fields }: FillItem, { login }: ReadyItem): string[] => {
  * Has the agent keep what is about to be typed out of all telemetry (TELEMETRY-17). Throws `browser_not_ready` unless
  * it says so for this very lease, whatever else it answers: then nothing may be typed.
  */
-export const maskFill = async (
+export const maskValues = async (
   lease: AnyLease,
-  request: FillItem,
-  open: ReadyItem,
+  values: string[],
   { setupClient }: { setupClient: SetupClient },
 ): Promise<void> => {
   const { session: session_id, epoch, seq } = lease;
-  const answer = await setupClient.sendMasks(lease, { session_id, epoch, seq, values: valuesOf(request, open) });
+  const answer = await setupClient.sendMasks(lease, { session_id, epoch, seq, values });
   if (answer.kind !== "ok" || !isHeldAtAgent(lease, answer.state)) throw new FillRefused("browser_not_ready");
 };
+
+/** The same for what a request is about to type. */
+export const maskFill = (
+  lease: AnyLease,
+  request: FillItem,
+  open: ReadyItem,
+  deps: { setupClient: SetupClient },
+): Promise<void> => maskValues(lease, valuesOf(request, open), deps);
 
 /** `arrivedAtMs`: when the request arrived, by `performance.now()`. */
 type FillInput = {

@@ -53,21 +53,52 @@ const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[
   return [...placesOf(tree.frameTree, sessionId), ...(await Promise.all(below)).flatMap((places) => places ?? [])];
 };
 
+const surveyScript = readFileSync(new URL("in-page/survey.js", import.meta.url), "utf8");
+
+/** Adds in-page/survey.js to the functions of a frame, which must be in the world with this id. */
+const addSurvey = async (
+  cdp: CdpConnection,
+  { sessionId, objectId, contextId }: { sessionId: string; objectId: string; contextId: number },
+): Promise<void> => {
+  const { result } = await cdp.send(
+    "Runtime.evaluate",
+    { expression: surveyScript, contextId, silent: true },
+    { sessionId },
+  );
+  if (result.objectId === undefined) return;
+  const functionDeclaration = "function (make) { Object.assign(this, make(this.helpers)); }";
+  const call = { objectId, functionDeclaration, arguments: [{ objectId: result.objectId }], silent: true };
+  await cdp.send("Runtime.callFunctionOn", call, { sessionId });
+};
+
+type Scripts = { withSurvey: boolean };
+
 /** Loads the script in a new isolated world of the frame; returns the script's handle. */
-const loadScript = async (cdp: CdpConnection, { frameId, sessionId }: Place): Promise<string | undefined> => {
+const loadScript = async (
+  cdp: CdpConnection,
+  { frameId, sessionId }: Place,
+  { withSurvey }: Scripts,
+): Promise<string | undefined> => {
   const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, { sessionId });
   const evaluation = { expression: fieldsScript, contextId: world.executionContextId, silent: true };
-  const { result } = await cdp.send("Runtime.evaluate", evaluation, { sessionId });
-  return result.objectId;
+  const { objectId } = (await cdp.send("Runtime.evaluate", evaluation, { sessionId })).result;
+  if (withSurvey && objectId !== undefined)
+    await addSurvey(cdp, { sessionId, objectId, contextId: world.executionContextId });
+  return objectId;
 };
 
 /**
  * Opens every frame of the page, the main frame first and each frame after its parent. It leaves out frames that vanish
- * meanwhile, with the frames inside them. Rejects when the page itself is gone.
+ * meanwhile, with the frames inside them. `withSurvey`: the frames have the functions of in-page/survey.js too. Rejects
+ * when the page itself is gone.
  */
-export const openFrames = async (cdp: CdpConnection, pageSession: string): Promise<Frame[]> => {
+export const openFrames = async (
+  cdp: CdpConnection,
+  pageSession: string,
+  scripts: Scripts = { withSurvey: false },
+): Promise<Frame[]> => {
   const places = await listFrames(cdp, pageSession);
-  const objectIds = await Promise.all(places.map((place) => unlessGone(loadScript(cdp, place))));
+  const objectIds = await Promise.all(places.map((place) => unlessGone(loadScript(cdp, place, scripts))));
   const frames = new Map<string, Frame>();
   for (const [index, { frameId, parentId, sessionId }] of places.entries()) {
     const objectId = objectIds[index];
@@ -85,7 +116,7 @@ export const openFrames = async (cdp: CdpConnection, pageSession: string): Promi
 export const callInFrame = async (
   cdp: CdpConnection,
   { sessionId, objectId }: Frame,
-  name: "find" | "unlock" | "write" | "leaves" | "settled",
+  name: "find" | "unlock" | "write" | "leaves" | "settled" | "survey" | "press" | "submit",
   args: unknown[],
 ): Promise<unknown> => {
   const { result, exceptionDetails } = await cdp.send(

@@ -64,7 +64,7 @@ type OpenItem = ReadyItem | { state: Extract<ItemState, { status: "unavailable" 
  * origins before it writes the values and widens them after. So what the two reads have in common is right for the
  * values in between.
  */
-const openWithOrigins = async (
+export const openWithOrigins = async (
   credential: Credential,
   before: string[] | undefined,
   deps: Deps,

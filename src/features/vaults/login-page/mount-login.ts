@@ -17,10 +17,13 @@ import type { AppDeps } from "../../../core/http/app-deps.ts";
 import { failedAttempt } from "../../../core/http/client-address.ts";
 import { cookieOf } from "../../../core/http/cookie-of.ts";
 import { asAppError, errorHeaders } from "../../../core/http/middleware/error-answer.ts";
+import { baseUrlOf } from "../../../core/http/middleware/host-check.ts";
 import { styleSheet } from "../../../core/http/pages/style-sheet.ts";
 import { factsOf, logOf, setRoute } from "../../../core/http/request-locals.ts";
 import type { CallerLimits } from "../../../core/projects/caller-limits.ts";
 import type { Projects } from "../../../core/projects/projects.ts";
+import type { FindSessionDeps } from "../../../core/sessions/find-session.ts";
+import type { SessionAnswerDeps } from "../../../core/sessions/session-answer.ts";
 import { AppError, httpStatus } from "../../../platform/base/errors.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
@@ -31,12 +34,17 @@ import {
   type LoginForm,
   type LoginPlace,
   type LoginVisit,
+  type OwnLogin,
   readLoginForm,
+  readOwnLogin,
   requireCode,
   requireVisitTicket,
 } from "../connections/collect-login.ts";
+import { liveViewOf } from "../connections/connections.ts";
 import { CredentialValues } from "../credentials/credential.ts";
-import { codePage, formPage, messagePage, script, style } from "./pages.ts";
+import { isOver, type LoginFlow } from "../own-logins/flow.ts";
+import type { OwnLogins } from "../own-logins/own-logins.ts";
+import { codePage, formPage, messagePage, ownLoginPage, script, style } from "./pages.ts";
 
 /** `__Host-`: no other host and no other path can set or read the cookie, and plain HTTP only on loopback. */
 const name = "__Host-browserpool_login";
@@ -68,15 +76,17 @@ const isCsrfToken = (ticket: string, given: string): boolean => {
   return wanted.length === got.length && timingSafeEqual(wanted, got);
 };
 
-type Services = {
-  callerLimits: CallerLimits;
-  config: Config;
-  kube: Kube;
-  locks: Locks;
-  projects: Projects;
-  secretsKeys: SecretsKeys;
-  signingKey: KeyObject;
-};
+type Services = SessionAnswerDeps &
+  FindSessionDeps & {
+    callerLimits: CallerLimits;
+    config: Config;
+    kube: Kube;
+    locks: Locks;
+    ownLogins: OwnLogins;
+    projects: Projects;
+    secretsKeys: SecretsKeys;
+    signingKey: KeyObject;
+  };
 
 const place = "/login/:project/:connection";
 
@@ -168,6 +178,77 @@ const valuesOf = (form: Form, { fields }: LoginForm): Record<string, string> => 
   return Object.fromEntries(extra ? [...asked, [extra, text(form, "extra_value")]] : asked);
 };
 
+/** What a login that is over comes to, for the person who was asked. */
+const endOf = ({ status }: LoginFlow): [title: string, text: string] =>
+  status === "SUCCESS"
+    ? ["The browser is logged in", "You can close this page."]
+    : ["The login has ended", "It did not succeed. Ask for a new link."];
+
+const stateTexts: Record<LoginFlow["step"], string> = {
+  DISCOVERING: "The page of the site is being opened.",
+  SUBMITTING: "The login is under way.",
+  AWAITING_INPUT: "The site asks for this. What you type goes into its page and is shown to nobody.",
+  AWAITING_EXTERNAL_ACTION: "",
+  COMPLETED: "",
+};
+
+/** How often the page of a login that waits for no values is loaded again, s. */
+const refreshSeconds = 3;
+
+/** Shows a login that the service does. */
+const showOwnLogin = async (
+  { request, response, problem }: { request: Request; response: Response; problem?: string },
+  { flow, connection, project }: OwnLogin,
+  services: Services,
+): Promise<void> => {
+  if (isOver(flow)) {
+    clearVisit(response);
+    return page(response, messagePage(...endOf(flow)));
+  }
+  const baseUrl = baseUrlOf(request.headers, services.config);
+  const liveViewUrl = await liveViewOf(flow, { project, principal: undefined, baseUrl }, services);
+  if (flow.step !== "AWAITING_INPUT") response.set("Refresh", String(refreshSeconds));
+  const asked = {
+    projectName: project.name,
+    domain: connection.spec.domain,
+    csrf: csrfToken(visitOf(request)),
+    interactionId: flow.interactionId ?? "",
+    fields: flow.fields,
+    choices: flow.choices,
+    text: flow.externalMessage ?? stateTexts[flow.step],
+    liveViewUrl,
+    ...(problem && { problem }),
+  };
+  page(response, ownLoginPage(asked), problem ? 400 : 200);
+};
+
+/** Hands in what a person has typed for a login that the service does. */
+const submitOwnLogin = async (
+  { request, response }: { request: Request; response: Response },
+  own: OwnLogin,
+  services: Services,
+): Promise<void> => {
+  const form: Form = request.body ?? {};
+  const typed = own.flow.fields
+    .map(({ id }): [string, string] => [id, text(form, `value:${id}`)])
+    .filter(([, value]) => value !== "");
+  const values = CredentialValues.safeParse(Object.fromEntries(typed));
+  const choice = text(form, "choice");
+  const submission = {
+    interactionId: text(form, "interaction"),
+    ...(typed.length > 0 && values.success && { values: values.data }),
+    ...(choice && { choiceId: choice }),
+  };
+  try {
+    await services.ownLogins.submit(own.connection, own.project, submission);
+  } catch (error) {
+    if (!(error instanceof AppError && (error.code === "bad_request" || error.code === "conflict"))) throw error;
+    const problem = error.code === "conflict" ? "The site asks for something else by now." : "Something is missing.";
+    return showOwnLogin({ request, response, problem }, own, services);
+  }
+  response.set(headers).redirect(303, "form");
+};
+
 /** Adds the routes of the login to `app`. They need no API key: the code and the cookie stand for the caller. */
 export const mountLogin = (app: Express, { services }: AppDeps<Services>): void => {
   const codeForm = express.urlencoded({ extended: false, limit: maxCodeForm, parameterLimit: maxParameters });
@@ -200,9 +281,11 @@ export const mountLogin = (app: Express, { services }: AppDeps<Services>): void 
   app.get(
     `${place}/form`,
     requireVisitor,
-    served(`${place}/form`, async (request, response) =>
-      ask(response, await readLoginForm(visit(request), services), visitOf(request)),
-    ),
+    served(`${place}/form`, async (request, response) => {
+      const own = await readOwnLogin(visit(request), services);
+      if (own) return showOwnLogin({ request, response }, own, services);
+      ask(response, await readLoginForm(visit(request), services), visitOf(request));
+    }),
   );
   app.post(
     `${place}/form`,
@@ -210,9 +293,11 @@ export const mountLogin = (app: Express, { services }: AppDeps<Services>): void 
     form,
     served(`${place}/form`, async (request, response) => {
       const ticket = visitOf(request);
-      const asked = await readLoginForm(visit(request), services);
+      const own = await readOwnLogin(visit(request), services);
       if (!isCsrfToken(ticket, text(request.body ?? {}, "csrf")))
         throw new AppError("forbidden", "the form is not from this page");
+      if (own) return submitOwnLogin({ request, response }, own, services);
+      const asked = await readLoginForm(visit(request), services);
       const values = CredentialValues.safeParse(valuesOf(request.body ?? {}, asked));
       if (!values.success) return ask(response, asked, ticket, "A field's name is too long, or a value is.");
       await collectLogin(visit(request), values.data, services);

@@ -68,6 +68,46 @@ ${fields.map(fieldInput)}        <details>
       <script src="/login/page.js"></script>`,
   );
 
+type OwnLoginPage = {
+  projectName: string;
+  domain: string;
+  csrf: string;
+  interactionId: string;
+  fields: readonly { id: string; label?: string | undefined; required?: boolean | undefined }[];
+  choices: readonly { id: string; label: string }[];
+  /** What to do, or what goes on. */
+  text: string;
+  liveViewUrl: string | undefined;
+  problem?: string;
+};
+
+const awaitedInput = ({ id, label = id, required = true }: OwnLoginPage["fields"][number]): Html =>
+  html`        <label><bdi>${label}</bdi>
+          <input name="value:${id}" type="${inputType(id)}" autocomplete="${id === "code" ? "one-time-code" : autocomplete(id)}"${required ? html` required` : ""} maxlength="4096" spellcheck="false" autocapitalize="off">
+        </label>
+`;
+
+const choiceInput = ({ id, label }: OwnLoginPage["choices"][number]): Html =>
+  html`        <label><input type="radio" name="choice" value="${id}" required> <bdi>${label}</bdi></label>
+`;
+
+/** The page of a login that the service does: what it waits for, and the way to the browser's live view. */
+export const ownLoginPage = (asked: OwnLoginPage): string => {
+  const { projectName, domain, csrf, interactionId, fields, choices, text, liveViewUrl, problem } = asked;
+  const form = html`      <form method="post" action="form">
+        <input type="hidden" name="csrf" value="${csrf}">
+        <input type="hidden" name="interaction" value="${interactionId}">
+${fields.map(awaitedInput)}${choices.map(choiceInput)}        <button class="primary">Continue</button>
+      </form>
+`;
+  return layout(
+    `Log in to ${domain}`,
+    html`${problem ? html`      <p class="problem" role="alert">${problem}</p>\n` : ""}      <p>The project <strong><bdi>${projectName}</bdi></strong> logs a browser in at <strong>${domain}</strong>.</p>
+      <p role="status">${text}</p>
+${fields.length + choices.length > 0 ? form : ""}${liveViewUrl ? html`      <p><a href="${liveViewUrl}" target="_blank" rel="noreferrer">Open the browser</a> to go on there by hand.</p>\n` : ""}      <script src="/login/page.js"></script>`,
+  );
+};
+
 /** A page with a title and a text only. */
 export const messagePage = (title: string, text: string): string =>
   layout(title, html`      <p role="status">${text}</p>`);

@@ -2,9 +2,11 @@
 
 import { mergeTelemetry } from "../../../../core/model/settings/telemetry.ts";
 import { originProblems } from "../../../../platform/addresses/allowed-origins.ts";
+import { hostPatternProblem } from "../../../../platform/addresses/host-pattern.ts";
 import { fromWire } from "../../../../platform/kinds/wire.ts";
 import { withoutUndefined } from "../../../../platform/rules/given-fields.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "../../../../platform/rules/problem.ts";
+import { isHostOf } from "../../own-logins/rules/allowed-pages.ts";
 import {
   type AuthConnectionSpec,
   ConnectionPatch,
@@ -42,6 +44,21 @@ const telemetryProblems = ({ browserTelemetry }: ConnectionPatch): SpecProblem[]
     : merged.problems.map(({ path, message }) => problemAt(["browserTelemetry", ...path.slice(1)], message));
 };
 
+/** Why a page is none where a login of this spec can begin, and whether its domains are names of hosts. */
+const pageProblems = (spec: Pick<AuthConnectionSpec, "domain" | "loginUrl" | "allowedDomains">): SpecProblem[] => {
+  const domains = (spec.allowedDomains ?? []).flatMap((domain, index) =>
+    hostPatternProblem(domain) === undefined ? [] : [problemAt(["allowedDomains", index], "is not a host name")],
+  );
+  if (!spec.loginUrl) return domains;
+  const url = URL.parse(spec.loginUrl);
+  if (!url || !["http:", "https:"].includes(url.protocol))
+    return [...domains, problemAt(["loginUrl"], "must be an address that begins with https:// or http://")];
+  if (url.username || url.password) return [...domains, problemAt(["loginUrl"], "must have no user or password")];
+  return isHostOf(url.hostname, spec)
+    ? domains
+    : [...domains, problemAt(["loginUrl"], "must be a page of the domain or of one of allowed_domains")];
+};
+
 const problemsOf = (request: ConnectionPatch): Problem[] => [
   ...wireProblems(ConnectionRequest, [
     ...credentialProblems(request),
@@ -75,12 +92,18 @@ const withoutNull = ({
   ...(allowedOrigins && { allowedOrigins }),
 });
 
+/** The spec, unless a login can't begin where it says. */
+const sound = (spec: AuthConnectionSpec): ConnectionResult => {
+  const problems = wireProblems(ConnectionRequest, pageProblems(spec));
+  return problems.length > 0 ? { ok: false, kind: "invalid", problems } : { ok: true, spec };
+};
+
 /** The spec of a new connection, with the domain in lower case, so that domains can be compared. */
 export const newConnectionSpec = (request: CreateConnection): ConnectionResult => {
-  const { domain, profileName, ...settings } = fromWire(ConnectionRequest, request);
+  const { domain, profileName, loginUrl, ...settings } = fromWire(ConnectionRequest, request);
   const refusal = refusalOf(settings);
   if (refusal) return refusal;
-  return { ok: true, spec: { domain: domain.toLowerCase(), profileName, ...withoutNull(settings) } };
+  return sound({ domain: domain.toLowerCase(), profileName, ...(loginUrl && { loginUrl }), ...withoutNull(settings) });
 };
 
 /** Replaces fields of the spec by the request's. */
@@ -89,13 +112,10 @@ export const patchConnectionSpec = (spec: AuthConnectionSpec, request: UpdateCon
   const refusal = refusalOf(patch);
   if (refusal) return refusal;
   const { loginUrl, browserTelemetry, allowedOrigins, ...rest } = { ...spec, ...withoutUndefined(patch) };
-  return {
-    ok: true,
-    spec: {
-      ...rest,
-      ...(loginUrl && { loginUrl }),
-      ...(browserTelemetry && { browserTelemetry }),
-      ...(allowedOrigins && { allowedOrigins }),
-    },
-  };
+  return sound({
+    ...rest,
+    ...(loginUrl && { loginUrl }),
+    ...(browserTelemetry && { browserTelemetry }),
+    ...(allowedOrigins && { allowedOrigins }),
+  });
 };

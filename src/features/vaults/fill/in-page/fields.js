@@ -1,6 +1,6 @@
 /**
  * The script that runs in a frame: it finds fields and writes into them. It is an expression that is evaluated once in an isolated
- * world of each frame and yields `{ find, unlock, write, leaves, settled }`; its state belongs to the world and ends with the connection that made it.
+ * world of each frame and yields `{ find, unlock, write, leaves, settled, helpers }`; its state belongs to the world and ends with the connection that made it.
  *
  * An isolated world shares the DOM with the page, but no script object: the page's changes of prototypes, setters or
  * `querySelector` have no effect here, and the page sees nothing of this script. But the page can name elements so that
@@ -120,7 +120,7 @@
     return field instanceof HTMLTextAreaElement || typedTypes.has(field.type) || pickedTypes.has(field.type);
   };
 
-  /** @param {Field} field */
+  /** @param {Element} field */
   const isVisible = (field) => {
     const { width, height } = field.getBoundingClientRect();
     return (
@@ -140,7 +140,7 @@
     return chain;
   };
 
-  /** @param {Field} field */
+  /** @param {Element} field */
   const isInert = (field) => {
     const chain = withHosts(field);
     const isInside = (/** @type {string} */ selector) => chain.some((element) => element.closest(selector) !== null);
@@ -527,5 +527,8 @@
     return same.length === 0 || same.some((one) => keeps(one, value)) ? undefined : "target_changed";
   };
 
-  return { find, unlock, write, leaves, settled };
+  /** What survey.js goes by. */
+  const helpers = { queryAll, withShadowRoots, isEditable, isVisible, isInert };
+
+  return { find, unlock, write, leaves, settled, helpers };
 })();
