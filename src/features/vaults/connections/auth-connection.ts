@@ -150,6 +150,7 @@ export const authenticatedAtAnnotation = "browserpool.dev/authenticated-at";
 /** Where the browser was after a login that the service did, without query and fragment; written by the HTTP API. */
 export const postLoginUrlAnnotation = "browserpool.dev/post-login-url";
 
+/** The page where the last login of the service ended; undefined before one. */
 export const postLoginUrlOf = ({ metadata }: AuthConnection): string | undefined =>
   metadata.annotations?.[postLoginUrlAnnotation];
 

@@ -15,11 +15,13 @@ import {
   startLoginBrowser,
   withSurvey,
 } from "./login-browser.ts";
-import { newMemory, sessionSeen } from "./rules/next-step.ts";
-import { readLoginPage } from "./rules/read-login-page.ts";
+import { newMemory, sessionSeen } from "./reading/next-step.ts";
+import { readLoginPage } from "./reading/read-login-page.ts";
 
-/** For the page to show what it is, ms; for the whole check, ms. */
+/** For the page to show what it is, ms. */
 const pageMs = 20_000;
+
+/** For a whole check, ms. */
 export const checkMs = 120_000;
 
 const lookMs = 300;
@@ -58,6 +60,7 @@ const seenIn = async (
 /** What a check has found. `isLoggedIn`: undefined when it does not know. */
 export type LoginCheck = { isLoggedIn: boolean | undefined; session: string | undefined };
 
+/** One check; it never rejects but when `signal` is aborted. */
 export const checkLogin = async (
   connection: AuthConnection,
   project: Project,

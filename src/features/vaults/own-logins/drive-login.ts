@@ -1,5 +1,5 @@
 /**
- * Drives one login: it looks at the page, decides by rules what the page is (rules/next-step.ts), and types and presses, until
+ * Drives one login: it looks at the page, decides by rules what the page is (reading/next-step.ts), and types and presses, until
  * the site has let in. Values go into the page by the same fill as those of items. What Redis keeps of a login says how far it
  * is, so another replica can go on with it: the page itself shows the rest.
  */
@@ -36,8 +36,7 @@ import {
   withSurvey,
 } from "./login-browser.ts";
 import type { OwnLoginDeps, Submitted } from "./own-logins.ts";
-import { isAllowedPage } from "./rules/allowed-pages.ts";
-import { loginRules } from "./rules/login-rules.ts";
+import { loginRules } from "./reading/login-rules.ts";
 import {
   type LoginMemory,
   type MissingField,
@@ -48,8 +47,9 @@ import {
   pageOf,
   type Step,
   valueNameOf,
-} from "./rules/next-step.ts";
-import { type LoginChoice, type LoginField, type LoginPage, readLoginPage } from "./rules/read-login-page.ts";
+} from "./reading/next-step.ts";
+import { type LoginChoice, type LoginField, type LoginPage, readLoginPage } from "./reading/read-login-page.ts";
+import { isAllowedPage } from "./rules/allowed-pages.ts";
 import { openStored, type StoredForLogin } from "./stored-for-login.ts";
 
 /** Between two looks at the page, ms. */

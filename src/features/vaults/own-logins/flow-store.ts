@@ -6,7 +6,7 @@ import { loadScript, runScript } from "../../../platform/redis/script.ts";
 import { LoginFlow, TimelineEvent, timelineEventOf } from "./flow.ts";
 
 /** What is known of the checks of a connection's login. */
-export type CheckState = { checkedMs: number | undefined; failures: number };
+type CheckState = { checkedMs: number | undefined; failures: number };
 
 /** The logins of connections and their timelines, by the connections' uids. Every method throws `unavailable`. */
 export type FlowStore = {

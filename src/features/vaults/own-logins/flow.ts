@@ -41,7 +41,7 @@ const AwaitedChoice = z.object({
 export type AwaitedChoice = z.infer<typeof AwaitedChoice>;
 
 /** Why a login that the service does itself has failed. */
-export const flowErrors = [
+const flowErrors = [
   "account_locked",
   "browser_ended",
   "browser_not_started",
@@ -56,6 +56,7 @@ export const flowErrors = [
 ] as const;
 export type FlowError = (typeof flowErrors)[number];
 
+/** A login as Redis keeps it. */
 export const LoginFlow = z.object({
   id: z.string(),
   /** Rises with each change. */
@@ -89,6 +90,7 @@ export const LoginFlow = z.object({
 });
 export type LoginFlow = z.infer<typeof LoginFlow>;
 
+/** Whether a login has ended, however. */
 export const isOver = ({ status }: Pick<LoginFlow, "status">): boolean => status !== "IN_PROGRESS";
 
 const MfaOption = z.object({
@@ -138,6 +140,7 @@ export const FlowEvent = z.object({
 });
 export type FlowEvent = z.infer<typeof FlowEvent>;
 
+/** What a timeline tells of. */
 export const timelineTypes = ["login", "reauth", "health_check"] as const;
 
 export const TimelineEvent = z.object({
@@ -214,6 +217,7 @@ export const flowAnswer = (flow: LoginFlow, liveViewUrl: string | undefined): Fl
   ...(flow.session && !isOver(flow) && { browser_session_id: flow.session }),
 });
 
+/** The same as an event of a stream. */
 export const flowEvent = (flow: LoginFlow, liveViewUrl: string | undefined): FlowEvent => ({
   event: "managed_auth_state",
   ...statesOf(flow, liveViewUrl),

@@ -31,7 +31,7 @@ const mostAtOnce = 3;
 const usualSeconds = 3600;
 const longestSeconds = 86_400;
 
-export type LoginChecksDeps = Omit<OwnLoginDeps, "inbox"> & {
+type LoginChecksDeps = Omit<OwnLoginDeps, "inbox"> & {
   connections: Pick<WatchedObjects<AuthConnection>, "list">;
   ownLogins: Pick<OwnLogins, "start">;
 };
@@ -39,7 +39,7 @@ export type LoginChecksDeps = Omit<OwnLoginDeps, "inbox"> & {
 const intervalMs = ({ spec }: AuthConnection): number => (spec.healthCheckInterval ?? usualSeconds) * 1000;
 
 /** The pause after this many checks in a row that came to nothing, ms. */
-export const pauseAfter = (intervalOfCheckMs: number, failures: number): number =>
+const pauseAfter = (intervalOfCheckMs: number, failures: number): number =>
   Math.min(intervalOfCheckMs * 2 ** Math.min(failures, 16), Math.max(longestSeconds * 1000, intervalOfCheckMs));
 
 /** Whether a login by itself may be tried now, and has what it needs. */
@@ -86,7 +86,7 @@ const eventOf = (connection: AuthConnection, { isLoggedIn, session }: LoginCheck
       };
 
 /** One check, and the login that follows from it; the time of the next one, ms since the epoch. */
-export const checkOnce = async (
+const checkOnce = async (
   connection: AuthConnection,
   project: Project,
   deps: LoginChecksDeps,

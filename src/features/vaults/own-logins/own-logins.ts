@@ -66,7 +66,7 @@ export type OwnLogins = {
 };
 
 /** As a caller hands it in. `olderValues` and `factor`: by older clients, which name no interaction. */
-export type Submission = {
+type Submission = {
   interactionId?: string | undefined;
   values?: Record<string, string> | undefined;
   olderValues?: Record<string, string> | undefined;

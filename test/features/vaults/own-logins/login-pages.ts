@@ -31,6 +31,7 @@ type Context = {
   base: string;
   fields: Record<string, string>;
   isPost: boolean;
+  cookie: string;
   response: ServerResponse;
 };
 
@@ -99,6 +100,8 @@ const pages: Record<string, string> = {
       app.querySelector("button").addEventListener("click", () => setTimeout(send, 2500));
     }, 2000);</script>`,
   bare: `<form method=post action=in><input name=username><input name=password type=password><input type=submit value=OK></form>`,
+  locks: usual,
+  wrong: usual,
   labels: `<form method=post action=in><label for=x7>Your account name</label><input id=x7 name=username>
     <label for=x8>Your secret</label><input id=x8 name=password type=password><button>Go on</button></form>`,
   untyped: `<form method=post action=in><div>Login</div><input name=username><div>Password</div><input name=password type=password>
@@ -178,8 +181,8 @@ export const startLoginPages = async (): Promise<LoginPages> => {
     sso: (context) => redirect(context.response, `${urls.site}/${context.kind}/back?ok=1`),
   };
   const gets: Record<string, (context: Context) => void> = {
-    login({ kind, response }) {
-      if (kind === "inside") return redirect(response, "home");
+    login({ kind, response, cookie }) {
+      if (kind === "inside" || cookie.includes(`in=${generationOf(kind)}`)) return redirect(response, "home");
       if (kind.startsWith("sso")) return redirect(response, `${urls.sso}/${kind}/sso`);
       return show(response, pages[kind] ?? usual);
     },
@@ -195,19 +198,27 @@ export const startLoginPages = async (): Promise<LoginPages> => {
     },
   };
 
+  const home = ({ kind, response, cookie }: Context): void => {
+    if (!cookie.includes(`in=${generationOf(kind)}`) && kind !== "inside") return redirect(response, "login");
+    entered.set(kind, (entered.get(kind) ?? 0) + 1);
+    show(response, "<p>Welcome back.</p><a href=login>Sign out</a>");
+  };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const host = request.headers.host ?? "";
     const [, kind = "", path = ""] = new URL(request.url ?? "", `http://${host}`).pathname.split("/");
     const isPost = request.method === "POST";
     const fields = isPost ? await bodyOf(request) : {};
     if (isPost) sent.push({ kind, path, host, fields });
-    const context = { kind, path, base: `http://${host}/${kind}`, fields, isPost, response };
-    if (path === "home") {
-      const isIn = request.headers.cookie?.includes(`in=${generationOf(kind)}`) || kind === "inside";
-      if (!isIn) return redirect(response, "login");
-      entered.set(kind, (entered.get(kind) ?? 0) + 1);
-      return show(response, "<p>Welcome back.</p><a href=login>Sign out</a>");
-    }
+    const context = {
+      kind,
+      path,
+      base: `http://${host}/${kind}`,
+      fields,
+      isPost,
+      cookie: request.headers.cookie ?? "",
+      response,
+    };
+    if (path === "home") return home(context);
     const route = (isPost ? posts : gets)[path];
     if (route) route(context);
     else response.writeHead(404).end();

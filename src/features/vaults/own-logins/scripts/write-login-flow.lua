@@ -5,8 +5,10 @@
 -- ARGV[1] the version that was read, 0 for none
 -- ARGV[2] the new version
 -- ARGV[3] the new login, JSON
--- ARGV[4] id and ARGV[5] JSON of the timeline's entry
--- ARGV[6] most entries, ARGV[7] seconds for which both are kept without a change
+-- ARGV[4] the id of the timeline's entry
+-- ARGV[5] that entry, JSON
+-- ARGV[6] most entries
+-- ARGV[7] seconds for which both are kept without a change
 -- Returns whether it was written, 0 or 1.  O(entries)
 if (redis.call("HGET", KEYS[1], "version") or "0") ~= ARGV[1] then return 0 end
 redis.call("HSET", KEYS[1], "version", ARGV[2], "flow", ARGV[3])

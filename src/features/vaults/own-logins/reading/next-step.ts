@@ -11,7 +11,7 @@ import { loginRules } from "./login-rules.ts";
 import type { LoginChoice, LoginField, LoginForm, LoginPage, Pressable } from "./read-login-page.ts";
 
 /** Where the value of a field comes from. */
-export type ValueSource = "given" | "stored";
+type ValueSource = "given" | "stored";
 
 /** `isOptional`: the value that was typed may be right. */
 export type MissingField = LoginField & { reason: "missing" | "rejected"; isOptional: boolean };
@@ -47,6 +47,7 @@ export type LoginMemory = {
   startPage: string;
 };
 
+/** The memory of a login that begins, or that another replica goes on with. */
 export const newMemory = (startUrl: string, nowMs: number): LoginMemory => ({
   typed: new Set(),
   rejected: new Set(),
@@ -75,7 +76,7 @@ export const pageOf = (url: string): string => {
   return parsed ? `${parsed.origin}${parsed.pathname}` : url;
 };
 
-export type StepInput = {
+type StepInput = {
   page: LoginPage;
   memory: LoginMemory;
   nowMs: number;

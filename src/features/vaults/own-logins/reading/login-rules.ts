@@ -30,7 +30,7 @@ const Rules = z.strictObject({
 });
 
 /** Whether a text has one of some words. */
-export type HasWords = (text: string) => boolean;
+type HasWords = (text: string) => boolean;
 
 const matcher = (words: readonly string[]): HasWords => {
   const patterns = words.map((word) => new RegExp(word, "iu"));
@@ -62,6 +62,8 @@ const read = () => {
   };
 };
 
+/** The rules, read when the program starts. */
 export const loginRules = read();
 
+/** A way to prove who one is. */
 export type FactorType = (typeof loginRules.factors)[number]["type"];

@@ -3,7 +3,7 @@ import type { Place, SeenFrame } from "../../fill/page-survey.ts";
 import { type FactorType, loginRules } from "./login-rules.ts";
 
 /** What a field is for. */
-export type FieldKind = "identifier" | "password" | "code" | "text";
+type FieldKind = "identifier" | "password" | "code" | "text";
 
 export type LoginField = {
   place: Place;
