@@ -296,7 +296,7 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 const ask = async (drive: Drive, step: Step & { do: "ask" }): Promise<void> => {
   const isRejected = step.fields.some(({ reason }) => reason === "rejected");
   if (drive.flow.type === "REAUTH") throw failed(isRejected ? "credentials_rejected" : "input_required");
-  for (const { ref } of step.fields) drive.given.delete(ref);
+  for (const { ref, isOptional } of step.fields) if (!isOptional) drive.given.delete(ref);
   const fields = step.fields.map(awaitedField);
   const choices = step.choices.map(awaitedChoice);
   const { flow } = drive;

@@ -199,7 +199,10 @@ export const startLoginPages = async (): Promise<LoginPages> => {
   };
 
   const home = ({ kind, response, cookie }: Context): void => {
-    if (!cookie.includes(`in=${generationOf(kind)}`) && kind !== "inside") return redirect(response, "login");
+    if (!cookie.includes(`in=${generationOf(kind)}`) && kind !== "inside") {
+      redirect(response, "login");
+      return;
+    }
     entered.set(kind, (entered.get(kind) ?? 0) + 1);
     show(response, "<p>Welcome back.</p><a href=login>Sign out</a>");
   };
