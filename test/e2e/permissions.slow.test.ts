@@ -109,9 +109,9 @@ const answersWithError: Record<string, number> = {
   resolveConfigRegistry: 400,
   // Nothing is saved in it yet.
   downloadProfile: 404,
-  submitAuthConnection: 501,
-  followAuthConnection: 501,
-  listAuthConnectionTimeline: 501,
+  // No login has begun.
+  submitAuthConnection: 409,
+  followAuthConnection: 409,
 };
 
 const successOf = ({ operationId, answers }: Route): number =>

@@ -24,8 +24,8 @@ const ofOtherTypes = [
 /** The names of a path's parameters may differ. */
 const formOf = (operation: string): string => operation.replace(/\{\w+\}/g, "{}");
 
-/** Always 409 and 501, whatever is in the body. */
-const alwaysRefused = ["updateVaultItem", "submitAuthConnection", "listAuthConnectionTimeline"];
+/** Always 409, whatever is in the body. */
+const alwaysRefused = ["updateVaultItem"];
 
 /** A body with a value at a place such as `vaults[].name` or `values{}`. */
 const bodyWith = (place: string): unknown =>

@@ -141,9 +141,9 @@ def logins() -> str:
     client.auth.connections.update(connection.id, save_credentials=False)
     client.auth.connections.login(connection.id)
     connections = client.auth.connections
-    expect_refusal("not_implemented", connections.submit, connection.id, fields={"a": "b"})
-    expect_refusal("not_implemented", connections.follow, connection.id)
-    expect_refusal("not_implemented", connections.timeline, connection.id)
+    expect_refusal("conflict", connections.submit, connection.id, fields={"a": "b"})
+    expect_refusal("conflict", connections.follow, connection.id)
+    list(connections.timeline(connection.id))
     return connection.id
 
 

@@ -1,6 +1,7 @@
 import type Kernel from "@onkernel/sdk";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { authConnectionKind } from "../../../src/features/vaults/connections/auth-connection.ts";
+import { type AuthConnection, authConnectionKind } from "../../../src/features/vaults/connections/auth-connection.ts";
 import {
   beginVisit,
   collectLogin,
@@ -8,17 +9,24 @@ import {
   type LoginVisit,
   readLoginForm,
 } from "../../../src/features/vaults/connections/collect-login.ts";
+import { newFlowId } from "../../../src/features/vaults/own-logins/flow-store.ts";
 import { secrets } from "../../../src/platform/kube/resource-type.ts";
+import { createCollectClaims } from "../../../src/platform/redis/collect-claims.ts";
 import { eventually } from "../../support/eventually.ts";
 import { connected, fresh, itemOf, startVaultParts, type VaultParts } from "./vault-parts.ts";
 
 let parts: VaultParts;
+let redis: Redis;
 let connections: Kernel["auth"]["connections"];
 beforeAll(async () => {
   parts = await startVaultParts();
+  redis = new Redis(parts.redisUrl);
   connections = parts.client().auth.connections;
 });
-afterAll(() => parts?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  redis?.disconnect();
+  await parts?.[Symbol.asyncDispose]();
+});
 
 const create = (more: object = {}) =>
   connections.create({ domain: "shop.example", profile_name: fresh("profile"), ...more });
@@ -43,12 +51,14 @@ describe("a connection with the SDK", () => {
       save_credentials: true,
       credential: { name },
       health_checks: false,
-      auto_reauth: false,
+      auto_reauth: true,
       record_session: false,
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     });
-    expect(await connections.retrieve(made.id)).toEqual(made);
+    // A single read says how a login without a person stands, too.
+    const reauth = { can_reauth: false, can_reauth_reason: "no_viable_plans" };
+    expect(await connections.retrieve(made.id)).toEqual({ ...made, ...reauth });
     const changed = await connections.update(made.id, {
       credential: { provider: "my-1p", path: "Vault/Item" },
       login_url: "",
@@ -98,13 +108,8 @@ describe("a connection with the SDK", () => {
 
   // CONNECTION-21
   test("refuses by name what nobody carries out, and stores nothing of it", async () => {
-    const asked = {
-      login_url: "https://shop.example/in",
-      health_checks: true,
-      proxy: { id: "px" },
-      record_session: true,
-    };
-    const paths = ["login_url", "health_checks", "proxy", "record_session"];
+    const asked = { proxy: { id: "px" }, record_session: true };
+    const paths = ["proxy", "record_session"];
     const refusal = {
       status: 400,
       body: {
@@ -119,7 +124,7 @@ describe("a connection with the SDK", () => {
     expect((await connections.list({ profile_name })).items).toEqual([]);
     const made = await connections.create(request);
     expect(await parts.call("PATCH", `/auth/connections/${made.id}`, asked)).toMatchObject(refusal);
-    expect(await connections.retrieve(made.id)).toEqual(made);
+    expect(await connections.retrieve(made.id)).toMatchObject(made);
     const path = `/auth/connections/${made.id}/login`;
     const login = await parts.call("POST", path, { record_session: true, browser_telemetry: { enabled: true } });
     expect(login).toMatchObject({ status: 400, body: { code: "not_supported_here" } });
@@ -142,6 +147,10 @@ describe("a connection with the SDK", () => {
     [{ credential: { provider: "p" } }, "credential"],
     [{ proxy: {} }, "proxy"],
     [{ health_check_interval: 10 }, "health_check_interval"],
+    [{ login_url: "https://else.example/in" }, "login_url"],
+    [{ login_url: "javascript:alert(1)" }, "login_url"],
+    [{ login_url: "https://a:b@shop.example/in" }, "login_url"],
+    [{ allowed_domains: ["a b"] }, "allowed_domains[0]"],
     [{ health_checks: true, credential: {} }, "credential"],
     [{ save_credentials: "yes" }, "save_credentials"],
     [{ browser_telemetry: { enabled: false, browser: { page: {} } } }, "browser_telemetry.browser"],
@@ -172,14 +181,37 @@ describe("a connection with the SDK", () => {
   });
 
   // CONNECTION-20
-  test("says that no browser logs in automatically", async () => {
+  test("without a login_url has no login of the service to follow or to give values to", async () => {
     const { id } = await create();
-    for (const attempt of [
-      () => connections.submit(id, { fields: {} }),
-      () => connections.follow(id),
-      () => connections.timeline(id).then(() => undefined),
-    ])
-      await expect(attempt()).rejects.toMatchObject({ status: 501, error: { code: "not_implemented" } });
+    await connections.login(id);
+    await expect(connections.submit(id, { fields: { a: "b" } })).rejects.toMatchObject({ status: 409 });
+    await expect(connections.follow(id)).rejects.toMatchObject({ status: 409 });
+    expect((await connections.timeline(id)).items).toEqual([]);
+    expect(await connections.retrieve(id)).not.toHaveProperty("flow_status");
+  });
+
+  // LOGIN-17
+  test("whose login belongs to a dead replica and is late is let go of by another one", async () => {
+    const { id } = await create({ login_url: "https://shop.example/in" });
+    const { metadata } = (await parts.kube.get(authConnectionKind, {
+      namespace: parts.namespace,
+      name: id,
+    })) as AuthConnection;
+    const { flows } = parts.services.ownLogins;
+    const startedMs = Date.now() - 700_000;
+    const flow = {
+      id: newFlowId(startedMs),
+      ...({ type: "LOGIN", status: "IN_PROGRESS", step: "SUBMITTING", driver: "dead", isOpen: true } as const),
+      ...{ startedMs, updatedMs: startedMs, expiresMs: startedMs + 600_000, session: "gone" },
+      ...{ projectId: parts.projectId, connectionId: id, fields: [], choices: [], typed: [], rejected: [] },
+    };
+    await flows.write(metadata.uid, 0, flow);
+    await createCollectClaims(redis, "dead", "logins").offer({ session: flow.id, poolUid: metadata.uid });
+    const ended = await eventually("the login is over", async () => {
+      const { flow_status: status } = (await parts.call("GET", `/auth/connections/${id}`)).body;
+      return status !== "IN_PROGRESS" && status;
+    });
+    expect(["EXPIRED", "FAILED"]).toContain(ended);
   });
 });
 

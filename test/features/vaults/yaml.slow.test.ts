@@ -248,14 +248,14 @@ describe("a user's own Secret", () => {
 test("a connection by YAML with settings that nobody carries out says so, and HTTP does not show them", async () => {
   const name = fresh("asks");
   const spec = { domain: "shop.example", profileName: name };
-  await apply("AuthConnection", name, { ...spec, healthChecks: true, loginUrl: "https://shop.example/in" });
+  await apply("AuthConnection", name, { ...spec, recordSession: true, proxy: { name: "px" } });
   await untilCondition(`ac/${name}`, "Accepted", "False/NotSupportedHere");
   const yaml = await kubectl(`get ac ${name} -o yaml`);
-  for (const path of ["spec.healthChecks", "spec.loginUrl"]) expect(yaml).toContain(`${path}: `);
+  for (const path of ["spec.recordSession", "spec.proxy"]) expect(yaml).toContain(`${path}: `);
   const { body } = await parts.call("GET", `/auth/connections/${name}`);
-  expect(body).toMatchObject({ health_checks: false });
-  expect(body).not.toHaveProperty("login_url");
-  await kubectl(`patch ac ${name} --type=merge -p {"spec":{"healthChecks":false,"loginUrl":null}}`);
+  expect(body).toMatchObject({ record_session: false });
+  expect(body).not.toHaveProperty("proxy");
+  await kubectl(`patch ac ${name} --type=merge -p {"spec":{"recordSession":false,"proxy":null}}`);
   await untilCondition(`ac/${name}`, "Accepted", "True/Accepted");
 });
 

@@ -42,8 +42,8 @@ const isLoggedIn = async (kind: string, { profile }: TestLogin): Promise<boolean
 const checkNow = async ({ id }: TestLogin): Promise<void> => {
   await eventually("the check is planned", async () => {
     for (const key of await redis.keys("bp:*:login_checks"))
-      for (const member of await redis.zrange(key, 0, -1))
-        if (member.includes(`/${id}/`)) return (await redis.zadd(key, "XX", "CH", "1", member)) === 1;
+      for (const member of await redis.zrange(key, 0, "-1"))
+        if (member.includes(`/${id}/`)) return (await redis.zadd(key, "XX", 1, member)) === 0;
     return false;
   });
 };

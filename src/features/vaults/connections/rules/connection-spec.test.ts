@@ -10,7 +10,7 @@ const defaults = {
   profileName: "alice",
   saveCredentials: true,
   healthChecks: false,
-  autoReauth: false,
+  autoReauth: true,
   recordSession: false,
 };
 const specOf = (more: object) => {
@@ -30,14 +30,21 @@ describe("a new connection", () => {
       credential: { provider: "vault", auto: true },
     }));
 
+  // CONNECTION-20
+  test("may begin its login at a page below its domain, or at one of the further domains", () => {
+    for (const more of [
+      { login_url: "https://accounts.shop.example/in?next=/" },
+      { login_url: "https://id.example/in", allowed_domains: ["*.id.example"] },
+    ])
+      expect(create(more)).toMatchObject({ ok: true, spec: { loginUrl: more.login_url } });
+  });
+
   // CONNECTION-21
   test("accepts values that ask for what happens anyway", () => {
     const everyOff = Object.fromEntries(telemetryCategories.map((name) => [name, { enabled: false }]));
     for (const browser_telemetry of [null, {}, { enabled: false }, { browser: {} }, { browser: everyOff }])
       expect(create({ browser_telemetry })).toMatchObject({ ok: true });
-    expect(
-      create({ allowed_domains: [], health_checks: false, auto_reauth: false, record_session: false }),
-    ).toMatchObject({ ok: true });
+    expect(create({ allowed_domains: [], health_checks: false, record_session: false })).toMatchObject({ ok: true });
   });
 
   // CONNECTION-3
@@ -50,6 +57,10 @@ describe("a new connection", () => {
     [{ credential: { path: "a" } }, "credential"],
     [{ credential: { provider: "p", path: "a", auto: true } }, "credential"],
     [{ proxy: {} }, "proxy"],
+    [{ login_url: "https://else.example/in" }, "login_url"],
+    [{ login_url: "file:///etc/passwd" }, "login_url"],
+    [{ login_url: "https://ann:p@shop.example/" }, "login_url"],
+    [{ allowed_domains: ["shop.example", "no host"] }, "allowed_domains[1]"],
     [{ proxy: { id: "a", name: "b" } }, "proxy"],
     [{ browser_telemetry: { enabled: false, browser: { page: {} } } }, "browser_telemetry.browser"],
   ])("is refused with %j", (more, path) => expect(create(more)).toMatchObject({ ok: false, problems: [{ path }] }));
@@ -57,11 +68,6 @@ describe("a new connection", () => {
 
 // CONNECTION-21, HTTP-30
 test.each<[object, string]>([
-  [{ allowed_domains: ["id.example"] }, "allowed_domains"],
-  [{ login_url: "https://shop.example/in" }, "login_url"],
-  [{ health_checks: true }, "health_checks"],
-  [{ health_check_interval: 3600 }, "health_check_interval"],
-  [{ auto_reauth: true }, "auto_reauth"],
   [{ proxy: { name: "px" } }, "proxy"],
   [{ record_session: true }, "record_session"],
   [{ browser_telemetry: { enabled: true } }, "browser_telemetry"],
@@ -73,7 +79,7 @@ test.each<[object, string]>([
 });
 
 describe("a change", () => {
-  const spec = { ...specOf({ credential: { name: "a" } }), loginUrl: "https://a.test", healthChecks: true };
+  const spec = { ...specOf({ credential: { name: "a" } }), loginUrl: "https://in.shop.example", healthChecks: true };
   const change = (patch: object) => patchConnectionSpec(spec, UpdateConnection.parse(patch));
 
   test("leaves what it does not name, also what is there by YAML and not supported", () => {

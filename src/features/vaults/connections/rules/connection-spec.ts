@@ -100,10 +100,10 @@ const sound = (spec: AuthConnectionSpec): ConnectionResult => {
 
 /** The spec of a new connection, with the domain in lower case, so that domains can be compared. */
 export const newConnectionSpec = (request: CreateConnection): ConnectionResult => {
-  const { domain, profileName, loginUrl, ...settings } = fromWire(ConnectionRequest, request);
+  const { domain, profileName, ...settings } = fromWire(ConnectionRequest, request);
   const refusal = refusalOf(settings);
   if (refusal) return refusal;
-  return sound({ domain: domain.toLowerCase(), profileName, ...(loginUrl && { loginUrl }), ...withoutNull(settings) });
+  return sound({ domain: domain.toLowerCase(), profileName, ...withoutNull(settings) });
 };
 
 /** Replaces fields of the spec by the request's. */
