@@ -24,7 +24,7 @@ const refused = {
 };
 const toAllowed = { connection: { allowed_domains: ["127.0.0.2"] } };
 
-// LOGIN-1 to LOGIN-9
+// LOGIN-1, LOGIN-3, LOGIN-4, LOGIN-7, LOGIN-8, LOGIN-9
 test.concurrent.each<[kind: string, end: object, more?: Parameters<OwnLoginParts["begin"]>[1]]>([
   ["one-page", success],
   ["two-steps", success],
