@@ -10,6 +10,7 @@ import { createSessionRoom } from "../../src/core/reservations/session-room.ts";
 import { createRecordingStore } from "../../src/features/recordings/recording-store.ts";
 import { createTelemetryStore } from "../../src/features/telemetry/telemetry-store.ts";
 import { createItemEvents } from "../../src/features/vaults/items/item-events.ts";
+import { createFlowStore } from "../../src/features/vaults/own-logins/flow-store.ts";
 import { createAuditLineStore } from "../../src/platform/audit/audit-line-store.ts";
 import { createCollectClaims } from "../../src/platform/redis/collect-claims.ts";
 import type { RedisConnection } from "../../src/platform/redis/connection.ts";
@@ -44,6 +45,7 @@ const storesOn = (redis: RedisConnection): Record<string, Record<string, unknown
       ...createItemEvents(redis),
       read: (item: string) => createItemEvents(redis).read(item, { limit: 10, waitMs: 0 }, AbortSignal.timeout(10_000)),
     },
+    logins: createFlowStore(redis, "system"),
     locks: { hold: (what: string[]) => createLocks(redis).hold(what, async () => "done") },
     replays: createRecordingStore(redis),
     telemetry: createTelemetryStore(redis),

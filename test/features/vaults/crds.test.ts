@@ -49,7 +49,7 @@ describe("the API server fills in", () => {
         ...connection,
         saveCredentials: true,
         healthChecks: false,
-        autoReauth: false,
+        autoReauth: true,
         recordSession: false,
       },
     ],
