@@ -111,6 +111,8 @@ type Drive = {
   stored: StoredForLogin;
   given: Map<string, Sensitive>;
   acts: number;
+  /** Whether this login was counted as a try with the stored one. */
+  isCounted: boolean;
   deps: OwnLoginDeps;
   signal: AbortSignal;
 };
@@ -169,7 +171,8 @@ const maskedOf = (drive: Drive, fields: readonly LoginField[]): string[] =>
 /** Counts a try with the stored login, before it is made: it counts whatever becomes of this process. */
 const countAttempt = async (drive: Drive, fields: readonly LoginField[]): Promise<void> => {
   const isTry = fields.some((field) => field.kind === "password" && sourceOf(drive)(field) === "stored");
-  if (!isTry) return;
+  if (!isTry || drive.isCounted) return;
+  drive.isCounted = true;
   const { mark } = drive.stored;
   const connection = await fetchConnection(drive.flow.connectionId, drive.project, drive.deps);
   const count = attemptsOf(connection, mark) + 1;
@@ -187,7 +190,7 @@ const bindingsOf = async (drive: Drive, survey: PageSurvey, fields: readonly Log
 
 type Look = { survey: PageSurvey; page: LoginPage };
 
-/** Whether anything was typed. */
+/** Whether everything was typed, as far as is known. */
 const fill = async (
   drive: Drive,
   { survey, page }: Look,
@@ -196,7 +199,7 @@ const fill = async (
   const { deps, signal } = drive;
   const origins = new Set(survey.frames.map(({ origin }) => origin));
   try {
-    await fillPage(
+    const { status } = await fillPage(
       {
         connect: await devToolsOf(lease, deps),
         timeoutMs: fillMs,
@@ -206,7 +209,7 @@ const fill = async (
       },
       signal,
     );
-    return true;
+    return status !== "failed";
   } catch (error) {
     if (!(error instanceof FillRefused)) throw error;
     if (error.code === "origin_not_allowed") throw failed("origin_not_allowed");
@@ -232,7 +235,7 @@ const type = async (drive: Drive, { survey, page }: Look, step: Step & { do: "ty
   await maskValues(found.lease, maskedOf(drive, fields), deps);
   const isTyped = await fill(drive, { survey, page }, { bindings, lease: found.lease });
   if (!isTyped) {
-    // The page has changed meanwhile, or does not answer.
+    // The page has changed meanwhile, or does not answer: it is looked at again.
     for (const { ref } of fields) memory.typed.delete(ref);
     Object.assign(memory, { sent: undefined, toSend: false });
   }
@@ -547,7 +550,19 @@ const openDrive = async (
     // It was tried in vain too often: a person may give another one.
     if (!stored.isUsable) memory.rejected.add("password");
     memory.hasActed = flow.typed.length > 0;
-    return { uid, project, connection, flow, memory, stored, given: new Map(), acts: 0, deps, signal };
+    return {
+      uid,
+      project,
+      connection,
+      flow,
+      memory,
+      stored,
+      given: new Map(),
+      acts: 0,
+      isCounted: false,
+      deps,
+      signal,
+    };
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") return undefined;
     throw error;

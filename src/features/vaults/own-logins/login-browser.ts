@@ -46,7 +46,7 @@ export const startLoginBrowser = async (
     max_session_seconds: Math.ceil(limitMs / 1000) + spareSeconds,
     tags: { "browserpool.dev/login": connection.metadata.name },
   });
-  const { session } = await createBrowser({ request, project, baseUrl: "", forLogin: keeps }, deps, signal);
+  const { session } = await createBrowser({ request, project, baseUrl: "", forLogin: true }, deps, signal);
   return session.session_id;
 };
 
