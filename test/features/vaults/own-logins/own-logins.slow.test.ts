@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { connect } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { browserKind } from "../../../../src/core/model/browsers/browser.ts";
 import { authConnectionKind } from "../../../../src/features/vaults/connections/auth-connection.ts";
 import { clientsOf } from "../../../support/clients.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -130,11 +131,14 @@ test("a login that fails leaves the profile as it was", async () => {
     error_code: "account_locked",
     status: "NEEDS_AUTH",
   });
-  const { status } = await parts.call("GET", `/profiles/${login.profile}`).then(
-    () => parts.stack.call("GET", `/profiles/${login.profile}/download`),
-    (error) => error,
-  );
-  expect(status).toBe(404);
+  const [{ browser_session_id: name }] = await login.timeline();
+  const browser = await eventually("the end of its browser is settled", async () => {
+    const found = await parts.stack.kube.get(browserKind, { namespace: parts.stack.namespace, name });
+    return found?.status?.phase === "Ended" && found;
+  });
+  const saved = browser.status?.conditions.find(({ type }) => type === "ProfileSaved");
+  expect(saved).toMatchObject({ status: "False", reason: "Discarded" });
+  expect((await parts.stack.call("GET", `/profiles/${login.profile}/download`)).status).toBe(404);
 });
 
 // LOGIN-12
