@@ -123,7 +123,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   preact: ["features/console"],
   "prom-client": ["core/metrics", "platform/metrics"],
   "chromium-bidi": ["features/webdriver/agent"],
-  "devtools-protocol": ["features/live-view/agent", "platform/cdp", "features/vaults/fill"],
+  "devtools-protocol": ["features/curl/agent", "features/live-view/agent", "platform/cdp", "features/vaults/fill"],
   rolldown: ["features/console"],
   "swagger-ui-dist": ["core/api"],
   tar: ["features/profiles/archive"],

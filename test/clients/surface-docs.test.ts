@@ -12,7 +12,6 @@ const words: Record<string, string> = {
   another_product: "another product",
   not_found: "not served",
   not_supported_here: "refused by name",
-  not_implemented: "refused by name",
   conflict: "refused by name",
 };
 

@@ -5,8 +5,9 @@ import { callContract } from "../../core/protocol/browser-call.ts";
 /** Longest time of a request, ms. */
 const mostMs = 60_000;
 
-/** Largest body of a request, characters, and of a response, bytes. */
+/** Largest body of a request, characters. */
 const mostBodyChars = 512 * 1024;
+/** Largest body of a response, bytes. */
 export const mostResponseBytes = 8 * 1024 * 1024;
 
 const headerName = z
