@@ -1,5 +1,6 @@
 import { type Draw, drawn } from "../../support/draw.ts";
 import type { Phase } from "../lane.ts";
+import { beside } from "./beside.ts";
 import { console } from "./console.ts";
 import { doctor } from "./doctor.ts";
 import { drain } from "./drain.ts";
@@ -34,6 +35,7 @@ export const allPhases: readonly Phase[] = [
   memory,
   endToEnd,
   vault,
+  beside,
   watch,
   console,
   quotas,

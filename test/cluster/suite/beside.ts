@@ -1,0 +1,99 @@
+import { connect } from "puppeteer-core";
+import type { Lane, Phase } from "../lane.ts";
+import { callOf } from "./call.ts";
+import { until } from "./until.ts";
+
+type Work = (id: string, session: { cdp_ws_url: string; base_url: string }) => Promise<void>;
+
+/** Does something with an on-demand browser, and ends it. */
+const withBrowser = async (lane: Lane, headless: boolean, work: Work): Promise<void> => {
+  const call = callOf(lane);
+  const session = await call("POST", "/browsers", { headless });
+  try {
+    await work(session.session_id, session);
+  } finally {
+    await call("DELETE", `/browsers/${session.session_id}`);
+  }
+};
+
+const expectSame = (what: string, found: unknown, wanted: unknown): void => {
+  const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)];
+  if (one !== other) throw new Error(`${what}: ${one} in place of ${other}`);
+};
+
+const bytesOf = async (response: Response): Promise<Buffer> => {
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return Buffer.from(await response.arrayBuffer());
+};
+
+const savingPage = '<a id="save" download="left.txt" href="data:application/octet-stream,contents">save</a>';
+
+/** What a holder has beside CDP, in pods under the admission policies and the restricted standard. */
+export const beside: Phase = {
+  name: "beside",
+  summary: "files, hands, code and requests of a session",
+  async run(lane, check) {
+    const call = callOf(lane);
+    await check("files are written and read, and a download lands among them", () =>
+      withBrowser(lane, true, async (id, { cdp_ws_url }) => {
+        const form = new Uint8Array(100_000).fill(7);
+        const written = await lane.stack.kernel.browsers.fs.writeFile(id, form, { path: "/tmp/a/b" });
+        expectSame("the answer of a write", written, undefined);
+        const read = await bytesOf(await lane.stack.call("GET", `/browsers/${id}/fs/read_file?path=/tmp/a/b`));
+        expectSame("bytes of a file", read.length, form.length);
+        const browser = await connect({ browserWSEndpoint: cdp_ws_url, defaultViewport: null });
+        const page = await browser.newPage();
+        await page.setContent(savingPage);
+        await page.click("#save");
+        const isThere = async (): Promise<boolean> => {
+          const entries: { name: string }[] = await call("GET", `/browsers/${id}/fs/list_files?path=/tmp/downloads`);
+          return entries.some(({ name }) => name === "left.txt");
+        };
+        await until("the download is there", isThere, { signal: lane.signal });
+        // Nothing of the agent's own is shown.
+        const top: { name: string }[] = await call("GET", `/browsers/${id}/fs/list_files?path=/tmp`);
+        expectSame("the folder's entries", top.map(({ name }) => name).sort(), ["a", "downloads"]);
+        await browser.disconnect();
+      }),
+    );
+    for (const headless of [true, false])
+      await check(`hands type into a ${headless ? "headless" : "headful"} browser, and picture it`, () =>
+        withBrowser(lane, headless, async (id, { cdp_ws_url }) => {
+          const browser = await connect({ browserWSEndpoint: cdp_ws_url, defaultViewport: null });
+          const page = (await browser.pages()).at(-1) ?? (await browser.newPage());
+          await page.setContent("<textarea autofocus></textarea>");
+          await page.focus("textarea");
+          await call("POST", `/browsers/${id}/computer/type`, { text: "Grüße 😀" });
+          const value = (): Promise<unknown> => page.$eval("textarea", (field) => (field as { value?: string }).value);
+          await until("it is typed", async () => (await value()) === "Grüße 😀", { signal: lane.signal });
+          const png = await bytesOf(await lane.stack.call("POST", `/browsers/${id}/computer/screenshot`, {}));
+          expectSame("a picture's head", png.subarray(1, 4).toString(), "PNG");
+          await browser.disconnect();
+        }),
+      );
+    await check("code runs beside the browser, and reaches no network", () =>
+      withBrowser(lane, true, async (id) => {
+        const execute = (code: string) => call("POST", `/browsers/${id}/playwright/execute`, { code });
+        const code = 'await page.setContent("<h1>Hello</h1>"); return await page.textContent("h1")';
+        const { success, result, error } = await execute(code);
+        expectSame("a result", [success, result, error], [true, "Hello", undefined]);
+        const outside = await execute('return await fetch("http://127.0.0.1:7500/livez").then(() => 1, () => 0)');
+        expectSame("what code reaches", outside.result, 0);
+      }),
+    );
+    await check("a request of the browser says why it can't be sent", () =>
+      withBrowser(lane, true, async (id) => {
+        const response = await lane.stack.call("POST", `/browsers/${id}/curl`, { url: "http://127.0.0.1:9/" });
+        expectSame("status", [response.status, ((await response.json()) as { code?: string }).code], [409, "conflict"]);
+      }),
+    );
+    await check("a client that has an http URL finds the browser", () =>
+      withBrowser(lane, true, async (id) => {
+        const { webSocketDebuggerUrl } = await call("GET", `/browsers/${id}/json/version`);
+        const browser = await connect({ browserWSEndpoint: webSocketDebuggerUrl, defaultViewport: null });
+        await browser.version();
+        await browser.disconnect();
+      }),
+    );
+  },
+};
