@@ -1,11 +1,11 @@
 /** What a `cdp_ws_url` allows, to which caller, and how long. */
 import { generateKeyPairSync } from "node:crypto";
-import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { logTexts } from "../support/log-files.ts";
+import { connectPlaywright } from "../support/playwright.ts";
 import { connectRawCdp, cookieOf, setCookie, withCdp } from "../support/raw-cdp.ts";
 import { upgrade, upgradeAt } from "../support/raw-http.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
@@ -84,7 +84,7 @@ describe("a session's cdp_ws_url", () => {
   // LEASE-17
   test("works with Playwright", () =>
     using(async ({ cdp_ws_url }) => {
-      const browser = await chromium.connectOverCDP(cdp_ws_url);
+      const browser = await connectPlaywright(cdp_ws_url);
       const page = await (browser.contexts()[0] ?? (await browser.newContext())).newPage();
       await page.goto("data:text/html,<h1>by Playwright</h1>");
       expect(await page.textContent("h1")).toBe("by Playwright");

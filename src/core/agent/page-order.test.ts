@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CdpConnection, CdpEvent } from "../../platform/cdp/cdp-connection.ts";
-import { followPageOrder } from "./page-order.ts";
+import { followPageOrder, ownPageUrl } from "./page-order.ts";
 
 const ids = (targets: { targetId: string }[]): string => targets.map(({ targetId }) => targetId).join("");
 const list = (text: string): { targetId: string }[] => [...text].map((targetId) => ({ targetId }));
@@ -23,4 +23,7 @@ test("pages are in the order in which they were made; one that was not told of y
   expect(ids(order.sorted(list("abc")))).toBe("bca");
   event("Target.targetDestroyed", { targetId: "b" });
   expect(ids(order.sorted(list("bac")))).toBe("cab");
+  // The agent's own, by where it began or by where it is.
+  event("Target.targetCreated", { targetInfo: { targetId: "o", url: ownPageUrl } });
+  expect(ids(order.sorted([...list("oab"), { targetId: "p", url: ownPageUrl }]))).toBe("ab");
 });

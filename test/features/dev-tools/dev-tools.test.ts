@@ -1,9 +1,9 @@
 /** Clients of CDP that get an http URL, and what they ask for below it. */
-import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Target } from "../../../src/features/dev-tools/calls.ts";
 import { filledPool } from "../../support/filled-pool.ts";
+import { connectPlaywright } from "../../support/playwright.ts";
 import { withCdp } from "../../support/raw-cdp.ts";
 import { type LocalProject, startProject } from "../../support/stack.ts";
 
@@ -42,7 +42,7 @@ const json = async <T>(url: string): Promise<T> => {
 
 // DEVTOOLS-1
 test("Playwright and Puppeteer connect by it", async () => {
-  const byPlaywright = await chromium.connectOverCDP(httpUrl());
+  const byPlaywright = await connectPlaywright(httpUrl());
   const page = await byPlaywright.contexts()[0]?.newPage();
   await page?.goto("data:text/html,<title>found</title>");
   const byPuppeteer = await puppeteer.connect({ browserURL: httpUrl() });
@@ -55,7 +55,7 @@ test("Playwright and Puppeteer connect by it", async () => {
 test("Playwright connects by the session's address at the API, with a key", async () => {
   const url = `${stack.url}/browsers/${session.session_id}`;
   const headers = { Authorization: `Bearer ${stack.api_key}` };
-  const browser = await chromium.connectOverCDP(url, { headers });
+  const browser = await connectPlaywright(url, { headers });
   expect(browser.contexts()).toHaveLength(1);
   await browser.close();
 });

@@ -2,6 +2,7 @@
  * The clipboard of a browser without a screen, which only its pages reach: a hidden page of our own copies and pastes.
  * Clients see it come and go.
  */
+import { ownPageUrl } from "../../../core/agent/page-order.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import type { Clipboard } from "./hands.ts";
 
@@ -26,7 +27,7 @@ export const createHiddenClipboard = (cdp: CdpConnection): HiddenClipboard => {
   let isWritten = false;
   /** Runs `work` in a page that has the focus, but nobody sees. */
   const inPage = async <T>(work: (call: { sessionId: string; timeoutMs: number }) => Promise<T>): Promise<T> => {
-    const { targetId } = await cdp.send("Target.createTarget", { url: "about:blank", hidden: true }, { timeoutMs });
+    const { targetId } = await cdp.send("Target.createTarget", { url: ownPageUrl, hidden: true }, { timeoutMs });
     try {
       const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
       const call = { sessionId, timeoutMs };

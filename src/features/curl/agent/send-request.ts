@@ -9,6 +9,7 @@
  */
 import type { Protocol } from "devtools-protocol";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
+import { ownPageUrl } from "../../../core/agent/page-order.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { noBodies } from "../../../platform/cdp/commands.ts";
 import { type CurlRequest, type CurlResponse, mostResponseBytes } from "../calls.ts";
@@ -176,7 +177,7 @@ export const sendRequest = async (
   signal.addEventListener("abort", onAbort, { once: true });
   const timeout = { timeoutMs: commandMs };
   const place = hidden ? { hidden: true } : { background: true };
-  const { targetId } = await cdp.send("Target.createTarget", { url: "about:blank", ...place }, timeout);
+  const { targetId } = await cdp.send("Target.createTarget", { url: ownPageUrl, ...place }, timeout);
   try {
     const answer = openTab(cdp, targetId).then((tab) => followAll(request, createHops(tab)));
     answer.catch(() => undefined);

@@ -515,10 +515,7 @@ const finish = async (drive: Drive, ended: Ended): Promise<void> => {
   if (outcome.status !== "CANCELED") await noteOutcome(drive, outcome);
   await write(drive, outcomeOf(outcome));
   const { type: kind, connectionId } = drive.flow;
-  deps.log.info(
-    { connection: connectionId, login: kind, outcome: outcome.status, code: outcome.code },
-    "a login is over",
-  );
+  deps.log.info({ connection: connectionId, kind, outcome: outcome.status, code: outcome.code }, "a login is over");
 };
 
 const endedBy = (error: unknown, { signal, flow, deps }: Drive): Ended => {
@@ -527,7 +524,7 @@ const endedBy = (error: unknown, { signal, flow, deps }: Drive): Ended => {
   if (error instanceof NotMine) throw error;
   if (error instanceof AppError && error.code === "unavailable") throw error;
   const what = error instanceof Error ? error.name : "unknown";
-  deps.log.error({ connection: flow.connectionId, error: what }, "a login could not be carried out");
+  deps.log.error({ connection: flow.connectionId, cause: what }, "a login could not be carried out");
   return failed("internal_error");
 };
 

@@ -141,7 +141,7 @@ export const startLoginChecks = (deps: LoginChecksDeps): { stop(): Promise<void>
       nextMs = await checkOnce(connection, owner, deps, signal);
     } catch (error) {
       signal.throwIfAborted();
-      deps.log.warn({ connection: connection.metadata.name, error: (error as Error).name }, "a login is not checked");
+      deps.log.warn({ connection: connection.metadata.name, cause: (error as Error).name }, "a login is not checked");
     }
     await deps.flows.replan(member, nextMs);
     await deps.flows.endCheck(connection.metadata.uid);
