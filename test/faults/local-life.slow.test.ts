@@ -147,12 +147,12 @@ describe("local mode", () => {
     expect(second.output).toContain(`runs already: ${stack.url} (process ${stack.pid}, data in ${dataDir})`);
     expect((await stack.call("GET", "/readyz")).status).toBe(200);
 
+    const exited = once(stack.process, "exit");
     stack.process.kill("SIGINT");
     await eventually(
       "it is stopping",
       async () => (await stack.call("GET", "/readyz").catch(() => undefined)) === undefined,
     );
-    const exited = once(stack.process, "exit");
     stack.process.kill("SIGINT");
     expect((await exited)[0]).toBe(130);
     await nothingRuns();
