@@ -9,7 +9,7 @@
  * site itself shows of a login in a later document is shown.
  */
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
-import { evaluateApart } from "../../platform/cdp/commands.ts";
+import { evaluateInPage } from "../../platform/cdp/commands.ts";
 
 /** How long a page's answer is waited for, ms: a busy page shows nothing new. */
 const answerMs = 2000;
@@ -50,8 +50,7 @@ type Document = { beganMs: number; navigation: unknown };
 
 const documentOf = async (cdp: CdpConnection, sessionId: string): Promise<Document> => {
   const call = { sessionId, timeoutMs: answerMs };
-  const { frameTree } = await cdp.send("Page.getFrameTree", undefined, call);
-  const navigation = await evaluateApart(cdp, readNavigation, { ...call, frameId: frameTree.frame.id });
+  const navigation = await evaluateInPage(cdp, readNavigation, call);
   await cdp.send("Performance.enable", {}, call);
   const { metrics } = await cdp.send("Performance.getMetrics", undefined, call);
   const began = metrics.find(({ name }) => name === "NavigationStart");

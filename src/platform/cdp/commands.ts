@@ -27,3 +27,13 @@ export const evaluateApart = async (
   const { result } = await cdp.send("Runtime.evaluate", { expression, contextId, returnByValue: true }, call);
   return result.value;
 };
+
+/** The same in the main frame of a page. */
+export const evaluateInPage = async (
+  cdp: CdpConnection,
+  expression: string,
+  call: Omit<Apart, "frameId">,
+): Promise<unknown> => {
+  const { frameTree } = await cdp.send("Page.getFrameTree", undefined, call);
+  return evaluateApart(cdp, expression, { ...call, frameId: frameTree.frame.id });
+};

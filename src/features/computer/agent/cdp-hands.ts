@@ -2,7 +2,6 @@
  * Hands of a browser without a screen: the page that was opened last stands for the screen, and takes mouse and keys by
  * DevTools.
  */
-
 import type { PageOrder } from "../../../core/agent/page-order.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { createCdpKeyboard } from "./cdp-keyboard.ts";
@@ -34,6 +33,7 @@ type MouseEvent = {
   deltaX?: number;
   deltaY?: number;
 };
+
 /** How many clicks a press makes with those just before it. */
 const createClickCount = () => {
   let last: (Point & { button: Button; atMs: number; count: number }) | undefined;

@@ -38,18 +38,25 @@ type ComputerDeps = {
 
 type Computer = LeaseFollower & { handlers: readonly CallHandler[] };
 
-/** Its code is loaded with the first call: most sessions make none. */
+/**
+ * Its code is loaded with the first call: most sessions make none. Hands that can't be made leave no connection behind.
+ */
 const openHands = async ({ browser }: ComputerDeps): Promise<Hands> => {
+  await using opened = new AsyncDisposableStack();
   const screen = browser.screen();
   if (!screen) {
     const { createCdpHands } = await import("./cdp-hands.ts");
-    return createCdpHands(await connectDevTools(browser.devTools()), browser.pageOrder);
+    const hands = await createCdpHands(opened.use(await connectDevTools(browser.devTools())), browser.pageOrder);
+    opened.move();
+    return hands;
   }
   const { createXHands } = await import("./x-hands.ts");
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), connectMs);
   try {
-    return await createXHands(await screen.connect(late.signal));
+    const hands = await createXHands(opened.use(await screen.connect(late.signal)));
+    opened.move();
+    return hands;
   } finally {
     clearTimeout(timer);
   }

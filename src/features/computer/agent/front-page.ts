@@ -2,7 +2,7 @@
 import { CallRefused } from "../../../core/agent/call-routes.ts";
 import type { PageOrder } from "../../../core/agent/page-order.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
-import { evaluateApart } from "../../../platform/cdp/commands.ts";
+import { evaluateInPage } from "../../../platform/cdp/commands.ts";
 import type { Size } from "./hands.ts";
 
 const timeoutMs = 5000;
@@ -33,14 +33,11 @@ export const createFrontPage = (cdp: CdpConnection, order: () => PageOrder): Fro
     }
     return attached.sessionId;
   };
-  const read = async (sessionId: string): Promise<unknown> => {
-    const { frameTree } = await cdp.send("Page.getFrameTree", undefined, { sessionId, timeoutMs });
-    return evaluateApart(cdp, readSize, { sessionId, frameId: frameTree.frame.id, timeoutMs });
-  };
   return {
     session,
     async look() {
-      const numbers = await read(await session()).catch(() => undefined);
+      const call = { sessionId: await session(), timeoutMs };
+      const numbers = await evaluateInPage(cdp, readSize, call).catch(() => undefined);
       if (!Array.isArray(numbers)) throw new CallRefused("conflict", "the page in front does not answer");
       const [width, height, scale] = numbers.map(Number) as [number, number, number];
       return { width: Math.round(width * scale), height: Math.round(height * scale), scale };

@@ -4,7 +4,7 @@ import { CallRefused } from "../../../core/agent/call-routes.ts";
 import { connectDevTools } from "../../../core/agent/connect-dev-tools.ts";
 import type { FillTimes } from "../../../core/agent/shown-pages.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
-import { evaluateApart } from "../../../platform/cdp/commands.ts";
+import { evaluateInPage } from "../../../platform/cdp/commands.ts";
 import type { Hands, Region } from "./hands.ts";
 import { encodePng } from "./png.ts";
 
@@ -24,8 +24,8 @@ const filled = (): CallRefused =>
   );
 
 /** Whether a page is in sight: a tab in the background of a window is not. */
-const isInSight = async (cdp: CdpConnection, sessionId: string, frameId: string): Promise<boolean> =>
-  (await evaluateApart(cdp, "document.visibilityState", { sessionId, frameId, timeoutMs })) !== "hidden";
+const isInSight = async (cdp: CdpConnection, sessionId: string): Promise<boolean> =>
+  (await evaluateInPage(cdp, "document.visibilityState", { sessionId, timeoutMs })) !== "hidden";
 
 /** Whether all pages in sight may be shown. Of those that do not answer, nobody knows. */
 const mayShowAll = async ({ browser, shownPages }: PictureDeps): Promise<boolean> => {
@@ -36,7 +36,7 @@ const mayShowAll = async ({ browser, shownPages }: PictureDeps): Promise<boolean
   const pages = browser.screen() ? targetInfos : browser.pageOrder().sorted(targetInfos).slice(-1);
   const shown = pages.map(async ({ targetId }) => {
     const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, { timeoutMs });
-    return !(await isInSight(cdp, sessionId, targetId)) || (await shownPages.mayShow(cdp, sessionId));
+    return !(await isInSight(cdp, sessionId)) || (await shownPages.mayShow(cdp, sessionId));
   });
   return (await Promise.all(shown)).every(Boolean);
 };

@@ -10,6 +10,7 @@
 import type { Protocol } from "devtools-protocol";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
 import { ownPageUrl } from "../../../core/agent/page-order.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { noBodies } from "../../../platform/cdp/commands.ts";
 import { type CurlRequest, type CurlResponse, mostResponseBytes } from "../calls.ts";
@@ -171,19 +172,13 @@ export const sendRequest = async (
   if (request.body !== undefined && ["GET", "HEAD", undefined].includes(request.method))
     throw new CallRefused("bad_request", `body: ${request.method ?? "GET"} has none`);
   const beginMs = performance.now();
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => undefined);
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
   const timeout = { timeoutMs: commandMs };
   const place = hidden ? { hidden: true } : { background: true };
   const { targetId } = await cdp.send("Target.createTarget", { url: ownPageUrl, ...place }, timeout);
   try {
     const answer = openTab(cdp, targetId).then((tab) => followAll(request, createHops(tab)));
-    answer.catch(() => undefined);
-    return { ...(await Promise.race([answer, aborted.promise])), duration_ms: Math.round(performance.now() - beginMs) };
+    return { ...(await awaitWith(answer, signal)), duration_ms: Math.round(performance.now() - beginMs) };
   } finally {
-    signal.removeEventListener("abort", onAbort);
     await cdp.send("Target.closeTarget", { targetId }, timeout).catch(() => undefined);
   }
 };
