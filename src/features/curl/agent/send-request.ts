@@ -12,7 +12,7 @@ import { CallRefused } from "../../../core/agent/call-routes.ts";
 import { ownPageUrl } from "../../../core/agent/page-order.ts";
 import { awaitWith } from "../../../platform/base/retry.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
-import { noBodies } from "../../../platform/cdp/commands.ts";
+import { noBodies, tell } from "../../../platform/cdp/commands.ts";
 import { type CurlRequest, type CurlResponse, mostResponseBytes } from "../calls.ts";
 
 const commandMs = 5000;
@@ -90,26 +90,29 @@ const createHops = (tab: Tab): ((request: CurlRequest) => Promise<Hop>) => {
     const set = cookies.get(networkId) ?? [];
     return { at, answer: { status, headers: { ...headers, ...(set.length > 0 && { "set-cookie": set }) }, body } };
   };
-  const onPaused = async (paused: Paused): Promise<void> => {
-    const { requestId, resourceType, responseErrorReason, responseStatusCode } = paused;
-    if (resourceType === "Document") {
-      const page = { requestId, responseCode: 200, responseHeaders: [{ name: "content-type", value: "text/html" }] };
-      return cdp.send("Fetch.fulfillRequest", { ...page, body: "" }, call);
-    }
-    // A tab also asks for the icon of its site.
-    const isOwn = resourceType === "Fetch" || resourceType === "XHR";
-    if (!present || !isOwn) return cdp.send("Fetch.failRequest", { requestId, errorReason: "Aborted" }, call);
+  /** What the tab asks for by itself, its page and the site's icon; the next navigation may have ended it. */
+  const answerTab = ({ requestId, resourceType }: Paused): void => {
+    const page = { requestId, responseCode: 200, responseHeaders: [{ name: "content-type", value: "text/html" }] };
+    if (resourceType === "Document") tell(cdp.send("Fetch.fulfillRequest", { ...page, body: "" }, call));
+    else tell(cdp.send("Fetch.failRequest", { requestId, errorReason: "Aborted" }, call));
+  };
+  const onHop = async (paused: Paused, { request, result }: NonNullable<typeof present>): Promise<void> => {
+    const { requestId, responseErrorReason, responseStatusCode } = paused;
     if (responseErrorReason !== undefined)
       throw new CallRefused("conflict", `the browser could not get it: ${responseErrorReason}`);
-    const { request, result } = present;
     if (responseStatusCode !== undefined) return result.resolve(await answerOf(paused, request));
     const headers = mergedHeaders(paused.request.headers, request.headers ?? {});
     return cdp.send("Fetch.continueRequest", { requestId, headers }, call);
   };
+  const onPaused = (paused: Paused): void => {
+    const isFetch = paused.resourceType === "Fetch" || paused.resourceType === "XHR";
+    const hop = isFetch ? present : undefined;
+    if (hop) onHop(paused, hop).catch(hop.result.reject);
+    else answerTab(paused);
+  };
   cdp.onEvent(({ method, params, sessionId: of }) => {
     if (of !== sessionId) return;
-    if (method === "Fetch.requestPaused")
-      onPaused(params as Paused).catch((error: unknown) => present?.result.reject(error));
+    if (method === "Fetch.requestPaused") onPaused(params as Paused);
     if (method !== "Network.responseReceivedExtraInfo") return;
     const told = params as Protocol.Network.ResponseReceivedExtraInfoEvent;
     cookies.set(told.requestId, cookiesIn(told));
