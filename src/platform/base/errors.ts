@@ -44,7 +44,6 @@ export const httpStatus = {
   rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
-  not_implemented: 501,
   unavailable: 503,
   browser_not_started: 503,
 } as const;

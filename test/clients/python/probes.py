@@ -17,7 +17,7 @@ client = kernel.Kernel(base_url=os.environ["KERNEL_BASE_URL"], max_retries=3, ti
 document = client.get("/openapi.json", cast_to=object)
 
 # Refused whatever is in the body.
-always_refused = {"not_implemented", "not_supported_here", "item_not_editable", "conflict"}
+always_refused = {"not_supported_here", "item_not_editable", "conflict"}
 
 
 def resolved(schema):

@@ -46,7 +46,6 @@ const codeTexts: Record<ErrorCode, string> = {
   rate_limited: "The API key, its project or the address has reached a bound of callers; repeat later.",
   headers_too_large: "The headers are too large.",
   internal_error: "Something went wrong in the service.",
-  not_implemented: "This part of the API is not implemented yet.",
   browser_not_started: "The browser could not be started; the message says why.",
   unavailable: "A part of the service does not answer now, or no browser is available; repeat the request.",
 };
