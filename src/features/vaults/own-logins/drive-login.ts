@@ -384,7 +384,7 @@ const lookOnce = async (drive: Drive, cdp: CdpConnection): Promise<void> => {
   await withSurvey(cdp, async (survey) => {
     const page = readLoginPage(survey.frames, isAllowed(drive));
     const look = { survey, page };
-    const submitted = deps.inbox.take(flow.id);
+    const submitted = deps.inbox.take(flow);
     if (submitted) await takeSubmitted(drive, look, submitted);
     if (submitted?.choice) return;
     const input = { page, memory, nowMs: performance.now(), hasTotp: hasTotp(drive) };

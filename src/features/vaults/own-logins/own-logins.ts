@@ -31,7 +31,8 @@ export type Submitted = { values: Map<string, Sensitive>; choice: AwaitedChoice 
 
 /** What callers have handed in to this replica, by the id of the login. */
 type Inbox = {
-  take(flowId: string): Submitted | undefined;
+  /** What was handed in up to this version of the login, once: a driver that knows an older one can't act on it. */
+  take(flow: Pick<LoginFlow, "id" | "version">): Submitted | undefined;
   /** Saves what this replica was given for the login as the connection's credential. */
   save(flowId: string, connection: AuthConnection, project: Project): Promise<void>;
 };
@@ -182,13 +183,14 @@ export const startOwnLogins = (
   { claims, saveLogin }: { claims: CollectClaims; saveLogin: SaveLogin },
 ): OwnLogins => {
   const { flows, replica, log } = parts;
-  const submitted = new Map<string, Submitted>();
+  const submitted = new Map<string, { given: Submitted; version: number }>();
   const kept = createKept(parts, saveLogin);
   const inbox: Inbox = {
-    take(flowId) {
-      const one = submitted.get(flowId);
-      submitted.delete(flowId);
-      return one;
+    take({ id, version }) {
+      const one = submitted.get(id);
+      if (!one || one.version > version) return undefined;
+      submitted.delete(id);
+      return one.given;
     },
     save: (flowId) => kept.save(flowId),
   };
@@ -244,9 +246,9 @@ export const startOwnLogins = (
         driver: replica,
         updatedMs: Date.now(),
       };
-      if (!(await flows.write(uid, version, after)))
-        throw new AppError("conflict", "the login has gone on since; read the connection again");
-      submitted.set(flow.id, given);
+      const written = await flows.write(uid, version, after);
+      if (!written) throw new AppError("conflict", "the login has gone on since; read the connection again");
+      submitted.set(flow.id, { given, version: written.version });
       const isStored = (name: string): boolean =>
         isFieldName(name) && flow.fields.some(({ id, type }) => id === name && type !== "code");
       const stored = new Map([...given.values].filter(([name]) => isStored(name)));
