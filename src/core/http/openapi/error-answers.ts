@@ -73,10 +73,11 @@ const commonCodes: ErrorCode[] = [
 ];
 
 const codesOf = (route: Route): ErrorCode[] => {
-  const { params, query, body, errors } = route;
+  const { params, query, body, errors, scope } = route;
   const hasKey = isRepeatable(route);
   const given = new Set<ErrorCode>([...errors, ...commonCodes]);
-  if (params || query || body || hasKey) given.add("bad_request");
+  // Of a route of a project already its two headers may be wrong together.
+  if (params || query || body || hasKey || scope === "project") given.add("bad_request");
   if (body) given.add("payload_too_large").add("unsupported_media_type");
   if (hasKey) given.add("idempotency_key_reused").add("idempotency_in_progress");
   const codes: ReadonlySet<string> = given;
