@@ -40,7 +40,7 @@ export const createArchiveFolder = async (folder: string, agentKey: KeyObject): 
   // A container that starts again finds the folder of the one before it, which may be closed to writing.
   await chmod(folder, 0o700).catch(() => undefined);
   await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { mode: 0o700 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const kept = new Set<string>();
   const incoming = new Map<string, IncomingMessage>();
   return {
