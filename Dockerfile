@@ -72,6 +72,8 @@ COPY package.json ./
 COPY src src
 # Chromium reads its policies here; the agent makes the folder behind the link, which is this container's own.
 RUN ln -s /tmp/.browserpool/policies /etc/chromium/policies
+# And its locales here, for the same reason.
+RUN mv /usr/lib/chromium/locales /usr/lib/chromium/locales.debian && ln -s /tmp/.browserpool/locales /usr/lib/chromium/locales
 USER 10001:10001
 # The programs themselves, since Debian's launchers are shell scripts; and a small young generation, since agents make little
 # garbage and there is one beside every browser.
@@ -81,6 +83,8 @@ ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     BROWSERPOOL_AGENT_FILES_DIR=/tmp \
     BROWSERPOOL_AGENT_SCRATCH_DIRS=/tmp/.browserpool:/tmp:/dev/shm \
     BROWSERPOOL_POLICY_DIR=/tmp/.browserpool/policies \
+    BROWSERPOOL_LOCALES_DIR=/tmp/.browserpool/locales \
+    BROWSERPOOL_LOCALE_PACK=/usr/lib/chromium/locales.debian/en-US.pak \
     NODE_OPTIONS=--max-semi-space-size=1
 RUN node src/main.ts agent --compile && chmod -R a+rX "$NODE_COMPILE_CACHE"
 # As the first process the agent would inherit Chromium's orphans, and reap none of them.

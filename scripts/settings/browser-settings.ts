@@ -40,6 +40,18 @@ const profile: Setting = {
   },
 };
 
+const location = (field: "locale" | "timezone"): Setting => ({
+  by: "agent (Chromium's environment and flags)",
+  takesHold: { browser: "at its start, and at once by a PATCH" },
+  needs: field === "locale" ? ["chrome_policy"] : [],
+  shownBy: {
+    "test/e2e/location.test.ts": [
+      "pages, workers and sites see the locale and the time zone, headless: %s",
+      "a session of a pool gets another place, and the next holder has none of it",
+    ],
+  },
+});
+
 const extension: Setting = {
   by: "API (reference), agent (`Extensions.loadUnpacked`)",
   takesHold,
@@ -96,6 +108,8 @@ export const browserSettings = {
       ],
     },
   },
+  "location.locale": location("locale"),
+  "location.timezone": location("timezone"),
   stealth: {
     by: "agent (the full browser and its flags; docs/stealth.md)",
     takesHold,

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { BrowserConfig } from "../protocol/agent-api.ts";
 import { readAgentKey } from "../protocol/agent-key.ts";
@@ -32,6 +33,10 @@ export type AgentConfig = {
    * it.
    */
   policyDir: string | undefined;
+  /** The folder that Chromium has its locales in, if this agent makes it; undefined: the program's own. */
+  localesDir: string | undefined;
+  /** The file with the English texts of the full browser; undefined where it is not found. */
+  localePack: string | undefined;
   /**
    * The service's ports on this machine. Given, the machine is not the browser's own (local mode): it gets namespaces
    * in which it sees its own files, processes and policies, and reaches the machine's loopback but for these ports.
@@ -118,6 +123,8 @@ const AgentEnv = z
       .default("")
       .transform((list) => list.split(":").filter((path) => path !== "")),
     BROWSERPOOL_POLICY_DIR: z.string().startsWith("/").optional(),
+    BROWSERPOOL_LOCALES_DIR: z.string().startsWith("/").optional(),
+    BROWSERPOOL_LOCALE_PACK: z.string().startsWith("/").optional(),
     BROWSERPOOL_OWN_PORTS: z
       .string()
       .regex(/^(\d{1,5}(,\d{1,5})*)?$/, "is not a list of ports, separated by commas")
@@ -145,6 +152,15 @@ const AgentEnv = z
       });
   });
 
+/** Where systems have what belongs to Chromium, when the program is their launcher. */
+const systemFolders = ["/usr/lib/chromium", "/usr/lib64/chromium-browser", "/usr/lib/chromium-browser"];
+
+/** Beside the program, or where systems have it. */
+const findPack = (program: string): string | undefined => {
+  const own = isAbsolute(program) && existsSync(program) ? [dirname(realpathSync(program))] : [];
+  return [...own, ...systemFolders].map((folder) => join(folder, "locales/en-US.pak")).find((file) => existsSync(file));
+};
+
 const pick = (env: Record<string, string | undefined>, names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 
@@ -170,6 +186,8 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
     filesDir: read.data.BROWSERPOOL_AGENT_FILES_DIR ?? join(read.data.BROWSERPOOL_AGENT_DATA_DIR, "tmp"),
     scratchDirs: read.data.BROWSERPOOL_AGENT_SCRATCH_DIRS,
     policyDir: read.data.BROWSERPOOL_POLICY_DIR,
+    localesDir: read.data.BROWSERPOOL_LOCALES_DIR,
+    localePack: read.data.BROWSERPOOL_LOCALE_PACK ?? findPack(read.data.BROWSERPOOL_CHROMIUM),
     ownPorts: read.data.BROWSERPOOL_OWN_PORTS,
     dnsServers: read.data.BROWSERPOOL_DNS_SERVERS,
     exampleAddress: read.data.BROWSERPOOL_TEST_EXAMPLE_ADDRESS,

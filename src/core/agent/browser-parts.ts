@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
 import type { NetworkSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import { placeLocales, type ShownFolder } from "./chromium-location.ts";
 import { policiesOf, releasePolicies, writePolicies } from "./policy-files.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
 
@@ -33,6 +34,8 @@ type ChromiumStart = RunFolders & {
   config: AgentConfig;
   received: ReceivedSetup | undefined;
   policies: string | undefined;
+  /** The same for its locales. */
+  locales: ShownFolder | undefined;
   signal: AbortSignal;
   /** Ends with Chromium. */
   stack: AsyncDisposableStack;
@@ -101,7 +104,7 @@ const resolverFlags = ({ exampleAddress }: AgentConfig): string[] =>
 /** Prepares one start of Chromium. What it starts ends with `stack`. */
 export const prepareParts = async (
   prepares: readonly PreparePart[],
-  { config, received, folder, stack, ...start }: Omit<ChromiumStart, "policies">,
+  { config, received, folder, stack, ...start }: Omit<ChromiumStart, "policies" | "locales">,
 ): Promise<BrowserParts> => {
   const policies = received ? policiesOf(received.setup) : {};
   const written = await placePolicies(policies, config, folder);
@@ -109,9 +112,10 @@ export const prepareParts = async (
     if (written !== undefined) await releasePolicies(written);
   };
   stack.defer(release);
+  const locales = await placeLocales(config.browser.location?.locale, config, folder);
   const parts: StartPart[] = [];
   for (const prepare of prepares)
-    parts.push(await prepare({ ...start, config, received, folder, stack, policies: written }));
+    parts.push(await prepare({ ...start, config, received, folder, stack, policies: written, locales }));
   const devTools = parts.find((part) => part.devTools)?.devTools;
   return {
     needsFullBrowser: Object.keys(policies).length > 0 || parts.some((part) => part.needsFullBrowser),

@@ -199,7 +199,7 @@ export const startBrowser = async (
   const ended = Promise.withResolvers<Termination>();
   const endBecause = (error: unknown): void =>
     ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
-  const base: StartSettings = { viewport: config.browser.viewport, received };
+  const base: StartSettings = { viewport: config.browser.viewport, location: config.browser.location, received };
   const running = await runChromium(config, base, signal, options).catch(async (error: unknown) => {
     await dropFiles(config);
     throw error;

@@ -1,5 +1,6 @@
 import type { BrowserConfig } from "../protocol/agent-api.ts";
 import type { BrowserParts } from "./browser-parts.ts";
+import { languageFlags } from "./chromium-location.ts";
 
 type ChromiumSetup = {
   profileDir: string;
@@ -126,6 +127,7 @@ export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): str
   `--user-data-dir=${setup.profileDir}`,
   ...(setup.sandbox ? [] : ["--no-sandbox"]),
   ...(setup.smallSharedMemory ? ["--disable-dev-shm-usage"] : []),
+  ...(browser.location ? languageFlags(browser.location) : []),
   ...displayFlags(browser, setup.shell),
   ...(browser.stealth ? stealthFlags(browser) : []),
   "about:blank",

@@ -9,6 +9,7 @@ import { ChromiumVersion } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { type BrowserParts, type PreparePart, prepareParts } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
+import { locationEnv } from "./chromium-location.ts";
 import { awaitDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
 import { takingDownloads } from "./downloads.ts";
 import { makeFilesDir } from "./files-dir.ts";
@@ -121,6 +122,7 @@ const processEnv = (
   mark: string,
 ): Record<string, string> => ({
   ...config.inheritedEnv,
+  ...(config.browser.location && locationEnv(config.browser.location)),
   [markName]: mark,
   HOME: folder,
   TMPDIR: temp,

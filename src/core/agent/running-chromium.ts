@@ -91,12 +91,12 @@ export const runChromium = async (
   let former: Chromium | undefined;
 
   const start = async (
-    { viewport, received }: StartSettings,
+    { viewport, location, received }: StartSettings,
     stop: AbortSignal,
     onFirstSpawn?: () => void,
   ): Promise<Chromium> => {
     startedWith = received?.setup;
-    const browser = { ...config.browser, viewport };
+    const browser = { ...config.browser, viewport, location };
     const started = await startChromium({ ...config, browser }, received, stop, {
       prepare: parts.prepare,
       onLine: logs?.startChromium(),

@@ -7,11 +7,13 @@ const viewport = { width: 800, height: 600 };
 const none = { has: () => false } as unknown as ArchiveFolder;
 const madeOf = (setup: object, more: Partial<StartSettings> = {}): StartSettings => ({
   viewport,
+  location: undefined,
   received: { setup: BrowserSetup.parse(setup), archive: () => expect.fail("no archive is asked for") },
   ...more,
 });
 const proxy = { id: "p", protocol: "http" as const, host: "proxy.example", port: 3128, bypass_hosts: [] };
 const other = { ...proxy, id: "q" };
+const location = { locale: "de-AT", timezone: "Europe/Vienna" };
 const archive = { sha256: "0".repeat(64), bytes: 1 };
 const withAuthority = (name: string) => ({ policy: { CACertificates: [name] } });
 
@@ -19,11 +21,18 @@ test.each<[string, StartSettings, StartSettings, boolean]>([
   ["nothing else", madeOf({ network: {} }), madeOf({ network: {} }), false],
   ["another viewport", madeOf({}), madeOf({}, { viewport: { width: 640, height: 480 } }), false],
   ["a wall", madeOf({}), madeOf({ network: {} }), true],
-  ["a wall, without any setup before", { viewport, received: undefined }, madeOf({ network: {} }), true],
+  [
+    "a wall, without any setup before",
+    { viewport, location: undefined, received: undefined },
+    madeOf({ network: {} }),
+    true,
+  ],
   ["another proxy behind the wall", madeOf({ network: {} }), madeOf({ network: { proxies: [proxy] } }), false],
   ["no wall any more", madeOf({ network: {} }), madeOf({}), false],
   ["a profile", madeOf({}), madeOf({}, { loaded: { archive } }), true],
   ["the same profile", madeOf({}, { loaded: { archive } }), madeOf({}, { loaded: { archive } }), false],
+  ["another place", madeOf({}), madeOf({}, { location }), true],
+  ["the same place", madeOf({}, { location }), madeOf({}, { location }), false],
   ["another authority", madeOf(withAuthority("one")), madeOf(withAuthority("two")), true],
   ["the same authority", madeOf(withAuthority("one")), madeOf(withAuthority("one")), false],
   ["no authority any more", madeOf(withAuthority("one")), madeOf({}), false],

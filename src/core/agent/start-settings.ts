@@ -3,7 +3,7 @@
  * has changed.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { AgentViewport } from "../protocol/agent-api.ts";
+import type { AgentLocation, AgentViewport } from "../protocol/agent-api.ts";
 import type { BrowserChange } from "../protocol/browser-change.ts";
 import { BrowserSetup, type NetworkSetup, type ParentProxy } from "../protocol/browser-setup.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
@@ -13,12 +13,13 @@ import type { ReceivedSetup } from "./receive-setup.ts";
 export type StartSettings = {
   viewport: AgentViewport;
   received: ReceivedSetup | undefined;
+  location: AgentLocation | undefined;
   /** The profile that its holder has loaded. */
   loaded?: BrowserChange["profile"];
 };
 
 /** What a holder changes. */
-export type WantedChange = Pick<BrowserChange, "viewport" | "proxy" | "profile">;
+export type WantedChange = Pick<BrowserChange, "viewport" | "proxy" | "profile" | "location">;
 
 const allTraffic = (network: NetworkSetup | undefined, proxy: ParentProxy | null): NetworkSetup => {
   const { proxy: _, proxies = [], routes = [], ...rules } = network ?? {};
@@ -35,9 +36,9 @@ const setupAfter = (setup: BrowserSetup, { proxy, profile }: WantedChange): Brow
 
 /** `before` with this change. `archives`: the change's. */
 export const settingsAfter = (before: StartSettings, wanted: WantedChange, archives: ArchiveFolder): StartSettings => {
-  const { viewport = before.viewport, proxy, profile } = wanted;
+  const { viewport = before.viewport, location = before.location, proxy, profile } = wanted;
   const loaded = profile ?? before.loaded;
-  const made = { viewport, ...(loaded && { loaded }) };
+  const made = { viewport, location, ...(loaded && { loaded }) };
   if (proxy === undefined && profile === undefined) return { ...made, received: before.received };
   const setup = setupAfter(before.received?.setup ?? BrowserSetup.parse({}), wanted);
   const former = before.received;
@@ -60,10 +61,10 @@ const authoritiesOf = (setup: BrowserSetup | undefined): unknown[] => {
 
 /**
  * Whether Chromium must start anew for a change: a profile is its folder, a wall is around its first process, and it
- * reads whom it trusts when it starts. `running`: what the present Chromium was started with, and changed to.
+ * reads its locale, its time zone and whom it trusts when it starts. `running`: what the present Chromium was started with, and changed to.
  */
 export const needsStart = (before: StartSettings, after: StartSettings, running: BrowserSetup | undefined): boolean => {
-  if (!isDeepStrictEqual(before.loaded, after.loaded)) return true;
+  if (!isDeepStrictEqual([before.loaded, before.location], [after.loaded, after.location])) return true;
   const [had, has] = [before.received?.setup, after.received?.setup];
   if (!had?.network && has?.network) return true;
   const trusted = authoritiesOf(running);

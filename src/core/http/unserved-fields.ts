@@ -10,8 +10,6 @@ import { joinPath, type Path } from "../../platform/kinds/wire.ts";
  */
 type Unserved = { body?: Record<string, string>; query?: Record<string, string> };
 
-const noPlace =
-  "browsers have the locale and the time zone of their image; set them over CDP (Emulation.setTimezoneOverride)";
 const noRegion = "an installation is one region; leave it out";
 const noBrowser = "browsers that log in are the same for all connections; leave it out";
 const noSkills = "logins learn nothing from page to page; leave it out";
@@ -30,7 +28,6 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   createBrowser: {
     body: {
       invocation_id: "there are no invocations of apps; find sessions by tags",
-      location: noPlace,
       memory: "the installation says how much an on-demand browser gets; a pool takes memory",
       "proxy.name": "names of proxies need not be unique; give proxy.id",
       region: noRegion,
@@ -41,7 +38,6 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   listBrowsers: { query: { region: noRegion } },
   updateBrowser: {
     body: {
-      location: noPlace,
       network: fixedNetwork,
       "proxy.name": "names of proxies need not be unique; give proxy.id",
     },

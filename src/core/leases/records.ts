@@ -29,6 +29,7 @@
  */
 import { z } from "zod";
 import { parseTraceparent, type TraceContext } from "../../platform/tracing/trace-context.ts";
+import { Location } from "../model/settings/location.ts";
 import { AgentViewport, CaptureSettings, ChromiumVersion } from "../protocol/agent-api.ts";
 
 /** One browser in the hash `browsers` of its pool. */
@@ -127,12 +128,13 @@ export const SessionRequest = z.object({
   trace: z.string().optional(),
   /** The `tracestate` beside it. */
   trace_state: z.string().optional(),
-  /** What its holder has changed in the browser while it runs. `proxy_id`: empty when the browser has none any more. */
+  /** What its holder has changed in the browser while it runs. `proxy_id`: empty when the browser has none any more; `location`: all of it. */
   changed: z
     .object({
       viewport: AgentViewport.optional(),
       profile: z.object({ id: z.string().optional(), name: z.string().optional() }).optional(),
       proxy_id: z.string().optional(),
+      location: Location.optional(),
     })
     .optional(),
 });

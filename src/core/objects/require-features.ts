@@ -8,6 +8,7 @@ import { featureProblems } from "../model/settings/browser-features.ts";
 /** The settings of pools and browsers, for the paths of both. */
 const Settings = BrowserPoolSpec.extend({
   gpu: BrowserSpec.shape.gpu,
+  location: BrowserSpec.shape.location,
   reportOutcome: BrowserSpec.shape.reportOutcome,
 });
 

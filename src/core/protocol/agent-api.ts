@@ -227,6 +227,10 @@ export const AgentViewport = z.object({
 });
 export type AgentViewport = z.infer<typeof AgentViewport>;
 
+/** The locale and the time zone that pages see. */
+export const AgentLocation = z.object({ locale: z.string().min(2).max(16), timezone: z.string().min(1).max(64) });
+export type AgentLocation = z.infer<typeof AgentLocation>;
+
 /** The browser that an agent starts: JSON in the pod's `BROWSERPOOL_BROWSER` variable. */
 export const BrowserConfig = z.object({
   headless: z.boolean(),
@@ -236,6 +240,8 @@ export const BrowserConfig = z.object({
   /** The pod has a GPU. */
   gpu: z.boolean().optional(),
   viewport: AgentViewport,
+  /** Left out: what the agent's environment says. */
+  location: AgentLocation.optional(),
   start_url: z.string().max(2048).optional(),
   /** What is captured of each lease, unless the lease says otherwise; left out: nothing. */
   telemetry: CaptureSettings.optional(),

@@ -13,7 +13,7 @@
  * the browser.
  */
 import { z } from "zod";
-import { AgentViewport, Fence, maxRequestChars, maxSessionId, TimeoutSeconds } from "./agent-api.ts";
+import { AgentLocation, AgentViewport, Fence, maxRequestChars, maxSessionId, TimeoutSeconds } from "./agent-api.ts";
 import { ArchiveRef, ParentProxy } from "./browser-setup.ts";
 
 /** The body of `PUT /change`. */
@@ -26,6 +26,8 @@ export const BrowserChange = Fence.extend({
   proxy: ParentProxy.nullable().optional(),
   /** Chromium starts anew with this profile. Without an archive nothing is saved in it yet. */
   profile: z.object({ archive: ArchiveRef.optional() }).optional(),
+  /** Chromium starts anew with it. */
+  location: AgentLocation.optional(),
   /** Opened once all else has changed, best effort; it alone is no change of the browser. */
   start_url: z.string().max(2048).optional(),
   /** The lease's from then on (`BindLease.timeout_seconds`); it alone is no change of the browser. */
@@ -36,5 +38,5 @@ export const BrowserChange = Fence.extend({
 export type BrowserChange = z.infer<typeof BrowserChange>;
 
 /** Whether anything of the browser changes. */
-export const changesBrowser = ({ viewport, proxy, profile }: Partial<BrowserChange>): boolean =>
-  viewport !== undefined || proxy !== undefined || profile !== undefined;
+export const changesBrowser = ({ viewport, proxy, profile, location }: Partial<BrowserChange>): boolean =>
+  [viewport, proxy, profile, location].some((part) => part !== undefined);

@@ -12,6 +12,7 @@ import type { SetupClient } from "../leases/agent/setup-client.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
 import type { RunningChange } from "../model/browsers/browser-requests.ts";
+import { changedLocation, startLocation } from "../model/settings/location.ts";
 import { referencesOf, resolveReferences } from "../model/settings/references.ts";
 import { fetchReferenced, requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
@@ -26,7 +27,7 @@ import { configOf } from "./session-config.ts";
 // yet.
 
 export type PlannedChange = {
-  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile" | "start_url" | "timeout_seconds">;
+  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile" | "location" | "start_url" | "timeout_seconds">;
   /** The archive of the profile, if anything is saved in it. */
   archive: StoredArchive | undefined;
   /** For the session's record. */
@@ -58,8 +59,8 @@ export const planChange = async (
   project: Project,
   deps: { config: Config; kube: Kube; referents: Referents; store: LeaseStore },
 ): Promise<PlannedChange> => {
-  const { viewport, profile, proxyId, startUrl, timeoutSeconds } = change;
-  requireFeatures({ ...(proxyId && { proxyId }) }, deps);
+  const { viewport, profile, proxyId, location, startUrl, timeoutSeconds } = change;
+  requireFeatures({ ...(proxyId && { proxyId }), ...(location && { location }) }, deps);
   const references = referencesOf({ ...(profile && { profile }), ...(proxyId && { proxyId }) });
   await requireReferences(references, project, deps);
   await refuseSecondProfile(found, change, deps);
@@ -85,6 +86,23 @@ export const planChange = async (
       ...(profile && ids.profileId && { profile: { id: ids.profileId } }),
       ...(proxyId !== undefined && { proxy_id: proxyId }),
     },
+  };
+};
+
+/** The plan with the location that the change gives the session as it is now: what is left out of it stays. */
+export const withLocation = async (
+  planned: PlannedChange,
+  { location }: RunningChange,
+  { lease, poolUid }: FoundSession,
+  deps: { store: LeaseStore },
+): Promise<PlannedChange> => {
+  if (!location) return planned;
+  const present = requestOf(lease).changed?.location ?? (await configOf(lease, poolUid, deps))?.location;
+  const after = changedLocation(present, location);
+  return {
+    ...planned,
+    wanted: { ...planned.wanted, location: startLocation(after) },
+    changed: { ...planned.changed, location: after },
   };
 };
 

@@ -5,6 +5,7 @@ import { type AnyLease, requestOf, type SessionRequest } from "../leases/records
 import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import { type SessionConfig, sessionConfigOf } from "../model/settings/browser-config.ts";
+import { locationAnswer } from "../model/settings/location.ts";
 import { type SettingsWith, settingsWith } from "../model/settings/setting-table.ts";
 import { mergeTelemetry, Telemetry } from "../model/settings/telemetry.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
@@ -159,6 +160,10 @@ type Known = {
 /** The settings that count for a session by now, by setting. */
 const asSeen: Record<SettingsWith<"answer", "as seen">, (known: Known) => Partial<Session>> = {
   gpu: ({ request }) => ({ gpu: request.gpu ?? false }),
+  location({ request, config }) {
+    const location = request.changed?.location ?? config?.location;
+    return location ? { location: locationAnswer(location) } : {};
+  },
   region: ({ request, deps }) => ({ region: regionOf(request, deps) }),
   timeoutSeconds: ({ request }) => ({ timeout_seconds: request.timeout_seconds }),
   viewport: ({ request, config }) => given({ viewport: request.changed?.viewport ?? config?.viewport }),

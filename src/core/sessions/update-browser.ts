@@ -30,6 +30,7 @@ import {
   prepareChange,
   refuseSecondProfile,
   sessionGone,
+  withLocation,
 } from "./send-change.ts";
 import { telemetryOf } from "./session-answer.ts";
 import { configOf } from "./session-config.ts";
@@ -135,8 +136,10 @@ const changeRunning = async (
     const now = await deps.store.lease(poolUid, session);
     if (!now) throw sessionGone(session);
     const found = { lease: now, poolUid };
-    await apply(found, update, deps);
-    return write(found, update, deps);
+    const { change } = update;
+    const running = update.running && change && (await withLocation(update.running, change, found, deps));
+    await apply(found, { ...update, running }, deps);
+    return write(found, { ...update, running }, deps);
   };
   return deps.locks.hold(["change-browser", session], work, { renews: true });
 };

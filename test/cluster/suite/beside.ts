@@ -6,9 +6,9 @@ import { until } from "./until.ts";
 type Work = (id: string, session: { cdp_ws_url: string; base_url: string }) => Promise<void>;
 
 /** Does something with an on-demand browser, and ends it. */
-const withBrowser = async (lane: Lane, headless: boolean, work: Work): Promise<void> => {
+const withBrowser = async (lane: Lane, headless: boolean, work: Work, settings: object = {}): Promise<void> => {
   const call = callOf(lane);
-  const session = await call("POST", "/browsers", { headless });
+  const session = await call("POST", "/browsers", { headless, ...settings });
   try {
     await work(session.session_id, session);
   } finally {
@@ -31,7 +31,7 @@ const savingPage = '<a id="save" download="left.txt" href="data:application/octe
 /** What a holder has beside CDP, in pods under the admission policies and the restricted standard. */
 export const beside: Phase = {
   name: "beside",
-  summary: "files, hands, code and requests of a session",
+  summary: "files, hands, code, requests and location of a session",
   async run(lane, check) {
     const call = callOf(lane);
     await check("files are written and read, and a download lands among them", () =>
@@ -81,6 +81,20 @@ export const beside: Phase = {
         expectSame("what code reaches", outside.result, 0);
       }),
     );
+    for (const headless of [true, false])
+      await check(`a ${headless ? "headless" : "headful"} browser with a policy has its locale and its time zone`, () =>
+        withBrowser(
+          lane,
+          headless,
+          async (id) => {
+            const seen = "[Intl.DateTimeFormat().resolvedOptions().timeZone, (1234.5).toLocaleString()]";
+            const code = `return await page.evaluate(() => ${seen})`;
+            const { result } = await call("POST", `/browsers/${id}/playwright/execute`, { code });
+            expectSame("what a page sees", result, ["Asia/Tokyo", "1.234,5"]);
+          },
+          { location: { locale: "de-DE", timezone: "Asia/Tokyo" }, chrome_policy: { BookmarkBarEnabled: false } },
+        ),
+      );
     await check("a request of the browser says why it can't be sent", () =>
       withBrowser(lane, true, async (id) => {
         const response = await lane.stack.call("POST", `/browsers/${id}/curl`, { url: "http://127.0.0.1:9/" });

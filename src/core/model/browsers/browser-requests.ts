@@ -9,6 +9,7 @@ import { notEmpty, withoutUndefined } from "../../../platform/rules/given-fields
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "../../../platform/rules/problem.ts";
 import { settingProblems } from "../pools/pool-problems.ts";
 import { chooseProfile, profileProblems, resolveViewport, type Viewport } from "../settings/browser-settings.ts";
+import { type LocationChange, locationProblems } from "../settings/location.ts";
 import { mergeTelemetry } from "../settings/telemetry.ts";
 import { BrowserSpec } from "./browser.ts";
 import { BrowserRequest, type CreateBrowser, type UpdateBrowser } from "./browser-wire.ts";
@@ -47,6 +48,7 @@ export const newBrowserSpec = (request: CreateBrowser): NewBrowserSpec => {
     chromePolicy: notEmpty(asked.chromePolicy),
     extensions: notEmpty(asked.extensions),
     network: notEmpty(asked.network),
+    location: notEmpty(asked.location),
     tags: notEmpty(asked.tags),
     startUrl: asked.startUrl || undefined,
     proxyId: proxy?.id || asked.proxyId || undefined,
@@ -64,6 +66,7 @@ export type RunningChange = {
   viewport?: Required<Wire<Viewport>>;
   profile?: Selector;
   proxyId?: string;
+  location?: LocationChange;
   /** Opened once all else has changed. */
   startUrl?: string;
   timeoutSeconds?: number;
@@ -87,6 +90,7 @@ const profileToLoadProblems = ({ profile }: UpdateBrowser): Problem[] => {
 
 const problemsOf = (request: UpdateBrowser): Problem[] => [
   ...profileToLoadProblems(request),
+  ...wireProblems(BrowserSpec, locationProblems(request.location)),
   ...proxyProblems(request.proxy, request.proxy_id !== undefined),
 ];
 
@@ -108,15 +112,17 @@ export const updateOf = (request: UpdateBrowser, { gpu = false }: { gpu?: boolea
   const problems = problemsOf(request);
   if (problems.length > 0) return { ok: false, problems };
   const { viewport, profile, timeout_seconds: timeoutSeconds } = request;
+  const location = notEmpty(request.location);
   const proxyId = proxyIdOf(request);
   const startUrl = request.start_url || undefined;
-  if ([viewport, profile, proxyId, startUrl, timeoutSeconds].every((value) => value === undefined))
+  if ([viewport, profile, proxyId, location, startUrl, timeoutSeconds].every((value) => value === undefined))
     return { ok: true, change: undefined };
   const choice = profile && chooseProfile(profile);
   const change = withoutUndefined({
     viewport: viewportOf(viewport, gpu),
     profile: choice?.kind === "profile" ? choice.profile : undefined,
     proxyId,
+    location,
     startUrl,
     timeoutSeconds,
   });

@@ -6,6 +6,7 @@ import { wireSchema } from "../../../platform/kinds/wire.ts";
 import { lenientFields, profileFields, profileForms } from "../pools/browser-pool-wire.ts";
 import { ProfileToLoad, SessionTelemetry, Tags } from "../sessions/session-wire.ts";
 import { isStartUrl, startUrlMessage, startUrlOrNone, timeoutSeconds, Viewport } from "../settings/browser-settings.ts";
+import { LocationChange } from "../settings/location.ts";
 import { BrowserSpec } from "./browser.ts";
 
 const ProxyChoice = exactlyOneField(
@@ -60,6 +61,7 @@ const BrowserChanges = z.object({
   profile: ProfileToLoad.optional().describe(
     "The profile to load, by id or by name, into a session that has none. Chromium starts anew: pages, cookies and downloads are gone, connections are cut, and the URLs of the session stay good.",
   ),
+  location: LocationChange.optional(),
   proxy_id: z
     .string()
     .max(maxIdLength)

@@ -10,6 +10,7 @@ import {
   sharedSettings,
   timeoutSeconds,
 } from "../settings/browser-settings.ts";
+import { Location } from "../settings/location.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 
 const AttachedVault = z
@@ -42,6 +43,7 @@ export const BrowserSpec = z
     maxSessionSeconds: maxSessionSeconds.optional(),
     ...sharedSettings,
     gpu: z.boolean().default(false).describe("Hardware graphics. Not with headless."),
+    location: Location.optional(),
     profile: Profile.optional(),
     network: Network.optional().describe("What the browser may reach, and by which proxy."),
     telemetry: Telemetry.optional().describe("What is captured of the browser."),

@@ -1,4 +1,5 @@
 import type { BrowserPoolSpec } from "../pools/browser-pool.ts";
+import type { Location } from "../settings/location.ts";
 import type { BrowserSpec } from "./browser.ts";
 
 const settingsOf = ({ name: _, tags: __, vaults: ___, gpu, profile, ...settings }: BrowserSpec) => {
@@ -14,6 +15,7 @@ const settingsOf = ({ name: _, tags: __, vaults: ___, gpu, profile, ...settings 
 /** The spec of a pool, or of an on-demand browser as one. Only an on-demand browser can have the further fields. */
 export type PoolLikeSpec = BrowserPoolSpec & {
   gpu?: boolean | undefined;
+  location?: Location | undefined;
   savesProfile?: boolean | undefined;
   reportOutcome?: boolean | undefined;
 };

@@ -4,6 +4,7 @@ import { hostPatternProblem, privateHostProblem } from "../../../platform/addres
 import type { Path } from "../../../platform/kinds/wire.ts";
 import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
 import { isStartUrl, type Network, startUrlMessage } from "../settings/browser-settings.ts";
+import { type Location, locationProblems } from "../settings/location.ts";
 import { chromePolicyProblems } from "../settings/policies/chrome-policy.ts";
 import { forgetfulPolicyProblems } from "../settings/policies/forgetful-policies.ts";
 import { mergeTelemetry } from "../settings/telemetry.ts";
@@ -41,6 +42,7 @@ const networkProblems = ({ allowedHosts = [], privateHosts = [], proxyRoutes = [
 type Settings = Pick<Partial<BrowserPoolSpec>, "startUrl" | "extensions" | "chromePolicy" | "network"> & {
   profile?: (Reference & { saveChanges?: boolean | undefined }) | undefined;
   savesProfile?: boolean | undefined;
+  location?: Location | undefined;
 };
 
 /** The problems of each setting by itself; a setting that is not given has none. */
@@ -51,6 +53,7 @@ export const settingProblems = ({
   savesProfile,
   chromePolicy,
   network,
+  location,
 }: Settings): SpecProblem[] => [
   ...(isStartUrl(startUrl) ? [] : [problemAt(["startUrl"], startUrlMessage)]),
   ...extensions.flatMap((extension, index) => selectorProblems(["extensions", index], extension)),
@@ -58,6 +61,7 @@ export const settingProblems = ({
   ...(chromePolicy ? chromePolicyProblems(chromePolicy) : []),
   ...forgetfulPolicyProblems({ chromePolicy, profile, savesProfile }),
   ...(network ? networkProblems(network) : []),
+  ...locationProblems(location),
 ];
 
 /** The problems between settings. */

@@ -6,6 +6,7 @@ import { wireSchema } from "../../../platform/kinds/wire.ts";
 import type { Problem } from "../../../platform/rules/problem.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
 import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "../settings/browser-settings.ts";
+import { LocationAnswer } from "../settings/location.ts";
 import { settingsWith } from "../settings/setting-table.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 
@@ -150,6 +151,7 @@ export const Session = z.intersection(
     tags: z.record(z.string(), z.string()).optional(),
     start_url: z.string().optional(),
     region: BrowserPoolSpec.shape.region.unwrap().describe("The region of the session's pool."),
+    location: LocationAnswer.optional().describe("Left out: nothing was given, so both are those of the image."),
     proxy_id: z.string().optional().describe("The same as proxy.id."),
     proxy: z.object({ id: z.string() }).optional().describe("The proxy that all traffic takes; left out: none."),
     profile: ProfileAnswer.optional().describe(

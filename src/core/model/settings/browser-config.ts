@@ -5,12 +5,14 @@ import type { BrowserConfig } from "../../protocol/agent-api.ts";
 import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
 import { resolveViewport } from "./browser-settings.ts";
+import { Location } from "./location.ts";
 import { type SettingsWith, settingsWith, settingTable } from "./setting-table.ts";
 import { resolveTelemetry } from "./telemetry.ts";
 
 /** What a browser is made with, as the schema of a pool or a browser has it. */
 const BrowserFields = BrowserPoolSpec.extend({
   gpu: z.boolean().optional(),
+  location: Location.optional(),
   savesProfile: z.boolean().optional(),
 }).pick(
   Object.fromEntries(settingsWith("hashed", true).map((key) => [key, true])) as Record<

@@ -4,6 +4,7 @@ import { namesLoopback } from "../../../platform/addresses/host-pattern.ts";
 import type { Path } from "../../../platform/kinds/wire.ts";
 import { problemAt, type SpecProblem } from "../../../platform/rules/problem.ts";
 import type { BrowserPoolSpec } from "../pools/browser-pool.ts";
+import type { LocationChange } from "./location.ts";
 
 /**
  * A feature, as the setting BROWSERPOOL_BROWSER_FEATURES names it; an installation has `blob_store` when it has a
@@ -21,6 +22,7 @@ export type BrowserFeature =
 /** Of a pool, of an on-demand browser, or of one as a pool. */
 type Settings = Partial<BrowserPoolSpec> & {
   gpu?: boolean | undefined;
+  location?: LocationChange | undefined;
   savesProfile?: boolean | undefined;
   reportOutcome?: boolean | undefined;
   profile?: { saveChanges?: boolean } | undefined;
@@ -55,6 +57,13 @@ const needs: readonly Need[] = [
     feature: "chrome_policy",
     needs: ({ chromePolicy, chromePolicyRef }) => chromePolicy !== undefined || chromePolicyRef !== undefined,
     why: "this installation has no folder of policies for each browser: leave it out",
+  },
+  {
+    key: "location",
+    at: () => ["location", "locale"],
+    feature: "chrome_policy",
+    needs: ({ location }) => typeof location?.locale === "string",
+    why: "this installation has no folder of locales for each browser: leave it out; timezone holds without it",
   },
   {
     key: "memory",

@@ -18,6 +18,7 @@ import { toWire } from "../../../platform/kinds/wire.ts";
 import type { BrowserConfig } from "../../protocol/agent-api.ts";
 import type { PoolLikeSpec } from "../browsers/on-demand-pool.ts";
 import { resolveViewport } from "./browser-settings.ts";
+import { startLocation } from "./location.ts";
 import { resolveTelemetry, Telemetry } from "./telemetry.ts";
 
 type Row = {
@@ -76,6 +77,13 @@ export const settingTable = {
     agent: { pod: ({ gpu }) => (gpu ? { gpu } : {}) },
     answer: "as seen",
     recipe: "carried",
+  },
+  location: {
+    hashed: true,
+    patch: "fixed",
+    agent: { pod: ({ location }) => (location ? { location: startLocation(location) } : {}) },
+    answer: "as seen",
+    recipe: unset,
   },
   memory: { hashed: true, patch: "replaced", agent: "no", answer: "as made", recipe: { only: "8GiB" } },
   region: { hashed: false, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },

@@ -5,6 +5,7 @@
  */
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
+import type { ShownFolder } from "../../../core/agent/chromium-location.ts";
 import { filesRoot } from "../../../core/agent/files-dir.ts";
 
 /**
@@ -38,6 +39,8 @@ const systemPaths = [
 type OwnView = {
   /** The folder that it sees as /etc/chromium/policies. */
   policies: string | undefined;
+  /** The folder of its locales. */
+  locales: ShownFolder | undefined;
   /** The X server, as `:5`. */
   display: string | undefined;
 };
@@ -65,11 +68,12 @@ export const ownSystem = (program: string): string[] => [
  */
 export const ownFiles =
   ({ folder, temp, filesDir }: { folder: string; temp: string; filesDir: string }) =>
-  ({ policies, display }: OwnView, program: string, args: string[]): Command => ({
+  ({ policies, locales, display }: OwnView, program: string, args: string[]): Command => ({
     program: "bwrap",
     args: [
       ...ownSystem(program),
       ...(policies === undefined ? [] : ["--ro-bind", policies, "/etc/chromium/policies"]),
+      ...(locales === undefined ? [] : ["--ro-bind", locales.made, locales.shownAt]),
       ...["--bind", filesDir, filesRoot],
       ...(display === undefined ? [] : readOnly([`/tmp/.X11-unix/X${display.slice(1)}`])),
       ...[...new Set([folder, temp])].flatMap((one) => ["--bind", one, one]),

@@ -5,7 +5,7 @@ import { devToolsPort, inNamespace, socketsIn, wallFlags } from "./namespace.ts"
 /**
  * Puts a wall around a browser with network rules; in local mode around each, which gets files of its own there, too.
  */
-export const networkPart: PreparePart = async ({ config, received, folder, short, policies, stack }) => {
+export const networkPart: PreparePart = async ({ config, received, folder, short, policies, locales, stack }) => {
   const network = received?.setup.network;
   const sharesMachine = config.ownPorts !== undefined;
   if (!network && !sharesMachine) return {};
@@ -20,7 +20,7 @@ export const networkPart: PreparePart = async ({ config, received, folder, short
     wall,
     ...(sharesMachine && { filesAt: filesRoot }),
     command(program, args, display) {
-      const own = seesOwn?.({ policies, display }, program, args) ?? { program, args };
+      const own = seesOwn?.({ policies, locales, display }, program, args) ?? { program, args };
       return inNamespace(sockets, own, { makesNamespaces: sharesMachine });
     },
   };

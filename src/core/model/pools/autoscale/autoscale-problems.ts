@@ -2,9 +2,9 @@
 
 import type { Path } from "../../../../platform/kinds/wire.ts";
 import { problemAt, type SpecProblem } from "../../../../platform/rules/problem.ts";
+import { isTimeZone } from "../../settings/time-zone.ts";
 import { Autoscale, autoscaleMessages, type ScheduleWindow } from "../autoscale.ts";
 import { type BrowserPoolSpec, sizeOrAutoscale } from "../browser-pool.ts";
-import { isTimeZone } from "./schedule.ts";
 
 const boundProblems = (path: Path, { min, max }: { min: number; max: number }): SpecProblem[] =>
   min > max ? [problemAt([...path, "min"], autoscaleMessages.minAboveMax)] : [];

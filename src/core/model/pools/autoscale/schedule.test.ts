@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Autoscale } from "../autoscale.ts";
-import { boundsAt, isTimeZone, nextBoundsMs } from "./schedule.ts";
+import { boundsAt, nextBoundsMs } from "./schedule.ts";
 
 const at = (text: string): number => Date.parse(text);
 
@@ -84,8 +84,4 @@ test("other bounds may begin at the next whole minute, and never without windows
     nextBoundsMs(Autoscale.parse({ max: 1, schedule: [{ ...workday, min: 0 }] }), at("2026-01-05T12:00:59.5Z")),
   ).toBe(500);
   expect(nextBoundsMs(Autoscale.parse({ max: 1 }), 0)).toBeUndefined();
-});
-
-test("a time zone is known by its IANA name", () => {
-  expect(["Europe/Berlin", "UTC", "Etc/GMT+5", "Europe/Atlantis"].map(isTimeZone)).toEqual([true, true, true, false]);
 });

@@ -20,16 +20,6 @@ const clockOf = (timeZone: string): Intl.DateTimeFormat =>
     minute: "2-digit",
   });
 
-/** Whether there is a time zone of this name. */
-export const isTimeZone = (name: string): boolean => {
-  try {
-    clockOf(name);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 const wallTime = (timeZone: string, nowMs: number): WallTime => {
   const parts = new Map(
     clockOf(timeZone)
