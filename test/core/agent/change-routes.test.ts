@@ -1,6 +1,6 @@
 /** A holder's changes, from the sealed call to the agent's disk. */
 import { createSecretKey, randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -41,7 +41,9 @@ const change = async (): Promise<{ status: number; body: unknown }> => {
 };
 
 test("a disk that fails once fails one change of a lease, and not the next ones", async () => {
+  const disk = join(folder, "disk");
+  await writeFile(disk, "no folder");
   expect(await change()).toMatchObject({ status: 500 });
-  await mkdir(join(folder, "disk"));
+  await rm(disk);
   expect(await change()).toEqual({ status: 200, body: { missing: [] } });
 });
