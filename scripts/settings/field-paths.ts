@@ -12,7 +12,8 @@ type Owner = "pool" | "browser";
 const places: readonly { owner: Owner; form: "yaml" | "http"; schema: z.ZodType }[] = [
   { owner: "pool", form: "yaml", schema: BrowserPoolSpec },
   { owner: "pool", form: "http", schema: PoolRequest },
-  { owner: "pool", form: "http", schema: PoolPatch },
+  // A condition is no setting.
+  { owner: "pool", form: "http", schema: PoolPatch.omit({ expectedNetwork: true }) },
   { owner: "browser", form: "yaml", schema: BrowserSpec },
   { owner: "browser", form: "http", schema: BrowserRequest },
 ];

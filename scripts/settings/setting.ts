@@ -19,8 +19,10 @@ type Below<Key extends string, Value> = Value extends readonly (infer Item)[]
 /** Every field that holds a value, by its place in camelCase. A list of values and a free map are one field. */
 type PathsOf<T> = { [Key in keyof T & string]-?: Below<Key, NonNullable<T[Key]>> }[keyof T & string];
 
-/** Every field of a pool or a browser, in YAML or over HTTP: `network.proxyRoutes[].hosts`. */
-export type FieldPath = PathsOf<BrowserPoolSpec & PoolRequest & PoolPatch> | PathsOf<BrowserSpec & BrowserRequest>;
+/** Every field of a pool or a browser that is no condition, in YAML or over HTTP: `network.proxyRoutes[].hosts`. */
+export type FieldPath =
+  | PathsOf<BrowserPoolSpec & PoolRequest & Omit<PoolPatch, "expectedNetwork">>
+  | PathsOf<BrowserSpec & BrowserRequest>;
 
 /** When a change of a pool's field takes hold. */
 type PoolTime = "at once" | "new browsers" | "next lease" | "next release" | "fixed";

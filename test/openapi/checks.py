@@ -70,7 +70,7 @@ OF_STATE = {
     403: {"vault_not_attached"},
     404: {"not_found", "project_not_found"},
     409: {
-        *("conflict", "name_taken", "pool_in_use", "idempotency_key_reused", "idempotency_in_progress"),
+        *("conflict", "name_taken", "pool_in_use", "stale_network", "idempotency_key_reused", "idempotency_in_progress"),
         *("browser_not_ready", "fill_in_progress", "item_unavailable", "no_saved_credential"),
     },
     429: {"too_many_requests"},

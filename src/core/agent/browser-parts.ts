@@ -17,8 +17,11 @@ type Command = { program: string; args: string[] };
 
 /** What is around a browser with a network namespace. */
 export type Wall = {
-  /** Returns the function by which connections follow these rules, and all that are open are cut. */
-  prepare(network: NetworkSetup): () => void;
+  /**
+   * Returns the function by which connections follow these rules. Those that are open are cut; with `keepsAllowed`,
+   * for rules that lead nowhere else, only those to hosts that are not allowed any more.
+   */
+  prepare(network: NetworkSetup, options: { keepsAllowed: boolean }): () => void;
   /**
    * Where the last connection to this host went, which Chromium does not know: it sees its proxy alone. Undefined: a
    * proxy knows, or nobody.

@@ -154,8 +154,10 @@ const createChanges = (
   /** Without a new start. What can be refused comes first. */
   const changeRunning = async ({ received, viewport }: StartSettings, stop: AbortSignal): Promise<ChangeOutcome> => {
     const rules = received?.setup.network;
-    const isNew = !isDeepStrictEqual(rules, now.received?.setup.network);
-    const use = rules && isNew ? running.present().wall?.prepare(rules) : undefined;
+    const former = now.received?.setup.network;
+    const isNew = !isDeepStrictEqual(rules, former);
+    const keepsAllowed = isDeepStrictEqual({ ...rules, allowed_hosts: [] }, { ...former, allowed_hosts: [] });
+    const use = rules && isNew ? running.present().wall?.prepare(rules, { keepsAllowed }) : undefined;
     if (!isDeepStrictEqual(viewport, now.viewport)) {
       const outcome = await running.present().resize(viewport, stop);
       if (outcome !== "resized") return outcome;

@@ -19,7 +19,7 @@ export type StartSettings = {
 };
 
 /** What a holder changes. */
-export type WantedChange = Pick<BrowserChange, "viewport" | "proxy" | "profile" | "location">;
+export type WantedChange = Pick<BrowserChange, "viewport" | "proxy" | "profile" | "location" | "allowed_hosts">;
 
 const allTraffic = (network: NetworkSetup | undefined, proxy: ParentProxy | null): NetworkSetup => {
   const { proxy: _, proxies = [], routes = [], ...rules } = network ?? {};
@@ -27,19 +27,26 @@ const allTraffic = (network: NetworkSetup | undefined, proxy: ParentProxy | null
   return { ...rules, routes, proxies: [...ofRoutes, ...(proxy ? [proxy] : [])], ...(proxy && { proxy: proxy.id }) };
 };
 
-const setupAfter = (setup: BrowserSetup, { proxy, profile }: WantedChange): BrowserSetup => {
+const allowing = ({ allowed_hosts: _, ...network }: NetworkSetup, hosts: string[] | null): NetworkSetup => ({
+  ...network,
+  ...(hosts && { allowed_hosts: hosts }),
+});
+
+const setupAfter = (setup: BrowserSetup, { proxy, profile, allowed_hosts: hosts }: WantedChange): BrowserSetup => {
   // Without a wall there is no proxy to take away.
-  const network =
-    proxy === undefined || (proxy === null && !setup.network) ? undefined : allTraffic(setup.network, proxy);
+  const routed =
+    proxy === undefined || (proxy === null && !setup.network) ? setup.network : allTraffic(setup.network, proxy);
+  const network = hosts === undefined || !routed ? routed : allowing(routed, hosts);
   return { ...setup, ...(network && { network }), ...(profile?.archive && { profile: profile.archive }) };
 };
 
 /** `before` with this change. `archives`: the change's. */
 export const settingsAfter = (before: StartSettings, wanted: WantedChange, archives: ArchiveFolder): StartSettings => {
-  const { viewport = before.viewport, location = before.location, proxy, profile } = wanted;
+  const { viewport = before.viewport, location = before.location, proxy, profile, allowed_hosts } = wanted;
   const loaded = profile ?? before.loaded;
   const made = { viewport, location, ...(loaded && { loaded }) };
-  if (proxy === undefined && profile === undefined) return { ...made, received: before.received };
+  if ([proxy, profile, allowed_hosts].every((part) => part === undefined))
+    return { ...made, received: before.received };
   const setup = setupAfter(before.received?.setup ?? BrowserSetup.parse({}), wanted);
   const former = before.received;
   const archive: ReceivedSetup["archive"] = (ref) =>

@@ -159,7 +159,7 @@ export const updatePoolRoute = defineRoute(
     bodyEntries: poolBodyEntries,
     examples: { body: { size: 10, discard_all_idle: true } },
     answers: { 200: Pool },
-    errors: ["bad_request", "not_found", "name_taken", "read_only", "payload_too_large"],
+    errors: ["bad_request", "not_found", "name_taken", "stale_network", "read_only", "payload_too_large"],
   },
   async ({ params, body, project, deps }) => ({
     status: 200,

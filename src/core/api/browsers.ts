@@ -137,7 +137,7 @@ export const updateBrowserRoute = defineRoute(
     params: BrowserParams,
     body: UpdateBrowser,
     answers: { 200: { description: "The session", schema: Session } },
-    errors: ["bad_request", "not_supported_here", "not_found", "name_taken", "conflict"],
+    errors: ["bad_request", "not_supported_here", "not_found", "name_taken", "conflict", "stale_network"],
     furtherPermissions: [profilePermission],
   },
   async ({ params, body, project, principal, baseUrl, deps }) => {

@@ -15,16 +15,12 @@ const noBrowser = "browsers that log in are the same for all connections; leave 
 const noSkills = "logins learn nothing from page to page; leave it out";
 const noSuchChoice = "a login waits for no such choice here; give selected_choice_id or mfa_option_id";
 const onlySha1 = "codes follow RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
-const fixedNetwork = "network rules are fixed when a browser starts; give them to POST /browsers or to the pool";
 
 const oneUser = "a session has one user; leave it out";
 
 /** By the operation's id. */
 export const unservedFields: Readonly<Record<string, Unserved>> = {
   setFilePermissions: { body: { owner: oneUser, group: oneUser } },
-  updateBrowserPool: {
-    body: { expected_network: "network is replaced whole, without a condition; read the pool and send network alone" },
-  },
   createBrowser: {
     body: {
       invocation_id: "there are no invocations of apps; find sessions by tags",
@@ -38,7 +34,6 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   listBrowsers: { query: { region: noRegion } },
   updateBrowser: {
     body: {
-      network: fixedNetwork,
       "proxy.name": "names of proxies need not be unique; give proxy.id",
     },
   },

@@ -29,6 +29,7 @@
  */
 import { z } from "zod";
 import { parseTraceparent, type TraceContext } from "../../platform/tracing/trace-context.ts";
+import { AllowlistRecord } from "../model/sessions/allowlist.ts";
 import { Location } from "../model/settings/location.ts";
 import { AgentViewport, CaptureSettings, ChromiumVersion } from "../protocol/agent-api.ts";
 
@@ -135,6 +136,7 @@ export const SessionRequest = z.object({
       profile: z.object({ id: z.string().optional(), name: z.string().optional() }).optional(),
       proxy_id: z.string().optional(),
       location: Location.optional(),
+      allowlist: AllowlistRecord.optional(),
     })
     .optional(),
 });

@@ -14,7 +14,7 @@
  */
 import { z } from "zod";
 import { AgentLocation, AgentViewport, Fence, maxRequestChars, maxSessionId, TimeoutSeconds } from "./agent-api.ts";
-import { ArchiveRef, ParentProxy } from "./browser-setup.ts";
+import { ArchiveRef, NetworkSetup, ParentProxy } from "./browser-setup.ts";
 
 /** The body of `PUT /change`. */
 export const BrowserChange = Fence.extend({
@@ -28,6 +28,8 @@ export const BrowserChange = Fence.extend({
   profile: z.object({ archive: ArchiveRef.optional() }).optional(),
   /** Chromium starts anew with it. */
   location: AgentLocation.optional(),
+  /** What it may reach from now on; null: all hosts. Connections to others are cut. */
+  allowed_hosts: NetworkSetup.shape.allowed_hosts.unwrap().nullable().optional(),
   /** Opened once all else has changed, best effort; it alone is no change of the browser. */
   start_url: z.string().max(2048).optional(),
   /** The lease's from then on (`BindLease.timeout_seconds`); it alone is no change of the browser. */
@@ -38,5 +40,10 @@ export const BrowserChange = Fence.extend({
 export type BrowserChange = z.infer<typeof BrowserChange>;
 
 /** Whether anything of the browser changes. */
-export const changesBrowser = ({ viewport, proxy, profile, location }: Partial<BrowserChange>): boolean =>
-  [viewport, proxy, profile, location].some((part) => part !== undefined);
+export const changesBrowser = ({
+  viewport,
+  proxy,
+  profile,
+  location,
+  allowed_hosts: hosts,
+}: Partial<BrowserChange>): boolean => [viewport, proxy, profile, location, hosts].some((part) => part !== undefined);

@@ -1,17 +1,22 @@
 /** Has the agent of a held browser carry out what was planned (core/protocol/browser-change.ts). */
-import { AppError, unavailable } from "../../platform/base/errors.ts";
+import { AppError, invalidInput, unavailable } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Selector } from "../../platform/kinds/selector.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { withoutUndefined } from "../../platform/rules/given-fields.ts";
+import { wireProblems } from "../../platform/rules/problem.ts";
 import type { Config } from "../config/config.ts";
 import { type Called, isHeldAtAgent } from "../leases/agent/agent-call.ts";
 import type { AgentClient } from "../leases/agent/agent-client.ts";
 import type { SetupClient } from "../leases/agent/setup-client.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
+import { BrowserSpec } from "../model/browsers/browser.ts";
 import type { RunningChange } from "../model/browsers/browser-requests.ts";
+import { settingProblems } from "../model/pools/pool-problems.ts";
+import { type AllowlistRecord, changedAllowlist } from "../model/sessions/allowlist.ts";
+import type { SessionConfig } from "../model/settings/browser-config.ts";
 import { changedLocation, startLocation } from "../model/settings/location.ts";
 import { referencesOf, resolveReferences } from "../model/settings/references.ts";
 import { fetchReferenced, requireReferences } from "../objects/references.ts";
@@ -27,7 +32,10 @@ import { configOf } from "./session-config.ts";
 // yet.
 
 export type PlannedChange = {
-  wanted: Pick<BrowserChange, "viewport" | "proxy" | "profile" | "location" | "start_url" | "timeout_seconds">;
+  wanted: Pick<
+    BrowserChange,
+    "viewport" | "proxy" | "profile" | "location" | "allowed_hosts" | "start_url" | "timeout_seconds"
+  >;
   /** The archive of the profile, if anything is saved in it. */
   archive: StoredArchive | undefined;
   /** For the session's record. */
@@ -89,20 +97,57 @@ export const planChange = async (
   };
 };
 
-/** The plan with the location that the change gives the session as it is now: what is left out of it stays. */
-export const withLocation = async (
+/** What callers are told of a list of hosts that can't be changed. */
+const allowlistRefusals = {
+  stale: ["stale_network", "the session has another list by now; read its network.allowlist_state again"],
+  none: ["conflict", "the browser was made without such a list; start another browser with it"],
+  removed: ["conflict", "the list was taken away, which is for good; start another browser with it"],
+} as const;
+
+/** Throws `conflict`, `stale_network`, and `bad_request` for hosts that are none. */
+const allowlistAfter = (
+  present: SessionRequest["changed"],
+  { network: given = {} }: Partial<SessionConfig>,
+  asked: NonNullable<RunningChange["network"]>,
+): AllowlistRecord | undefined => {
+  const { allowed_hosts: hosts } = asked;
+  if (hosts === undefined) return undefined;
+  const problems = settingProblems({ network: { allowedHosts: hosts ?? [] } });
+  if (problems.length > 0) throw invalidInput(wireProblems(BrowserSpec, problems));
+  const changed = changedAllowlist(
+    { given: given.allowed_hosts, kept: present?.allowlist },
+    { ...asked, allowed_hosts: hosts },
+  );
+  if (!changed.ok) {
+    const [code, why] = allowlistRefusals[changed.why];
+    throw new AppError(code, `network.allowed_hosts: ${why}`);
+  }
+  return changed.record;
+};
+
+/**
+ * The plan with what depends on the session as it is now: of its location what is left out stays, and its list of
+ * hosts has a revision. Throws `conflict`, `stale_network` and `bad_request`.
+ */
+export const planOnPresent = async (
   planned: PlannedChange,
-  { location }: RunningChange,
+  { location, network }: RunningChange,
   { lease, poolUid }: FoundSession,
   deps: { store: LeaseStore },
 ): Promise<PlannedChange> => {
-  if (!location) return planned;
-  const present = requestOf(lease).changed?.location ?? (await configOf(lease, poolUid, deps))?.location;
-  const after = changedLocation(present, location);
+  if (!location && !network) return planned;
+  const { changed } = requestOf(lease);
+  const config: Partial<SessionConfig> = (await configOf(lease, poolUid, deps)) ?? {};
+  const place = location && changedLocation(changed?.location ?? config.location, location);
+  const allowlist = network && allowlistAfter(changed, config, network);
   return {
     ...planned,
-    wanted: { ...planned.wanted, location: startLocation(after) },
-    changed: { ...planned.changed, location: after },
+    wanted: {
+      ...planned.wanted,
+      ...(place && { location: startLocation(place) }),
+      ...(allowlist && { allowed_hosts: allowlist.hosts }),
+    },
+    changed: { ...planned.changed, ...withoutUndefined({ location: place, allowlist }) },
   };
 };
 

@@ -3,6 +3,7 @@ import { fromWire, snakeCase, toWire, type Wire } from "../../platform/kinds/wir
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
 import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
+import { allowlistState } from "../model/sessions/allowlist.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import { type SessionConfig, sessionConfigOf } from "../model/settings/browser-config.ts";
 import { locationAnswer } from "../model/settings/location.ts";
@@ -163,6 +164,14 @@ const asSeen: Record<SettingsWith<"answer", "as seen">, (known: Known) => Partia
   location({ request, config }) {
     const location = request.changed?.location ?? config?.location;
     return location ? { location: locationAnswer(location) } : {};
+  },
+  network({ request, config }) {
+    const { network } = config ?? {};
+    if (!network?.allowed_hosts) return given({ network });
+    const kept = request.changed?.allowlist;
+    const { allowed_hosts: made, ...rules } = network;
+    const hosts = kept ? kept.hosts : made;
+    return { network: { ...rules, ...(hosts && { allowed_hosts: hosts }), allowlist_state: allowlistState(kept) } };
   },
   region: ({ request, deps }) => ({ region: regionOf(request, deps) }),
   timeoutSeconds: ({ request }) => ({ timeout_seconds: request.timeout_seconds }),

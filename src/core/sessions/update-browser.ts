@@ -27,10 +27,10 @@ import {
   applyChange,
   type PlannedChange,
   planChange,
+  planOnPresent,
   prepareChange,
   refuseSecondProfile,
   sessionGone,
-  withLocation,
 } from "./send-change.ts";
 import { telemetryOf } from "./session-answer.ts";
 import { configOf } from "./session-config.ts";
@@ -137,7 +137,7 @@ const changeRunning = async (
     if (!now) throw sessionGone(session);
     const found = { lease: now, poolUid };
     const { change } = update;
-    const running = update.running && change && (await withLocation(update.running, change, found, deps));
+    const running = update.running && change && (await planOnPresent(update.running, change, found, deps));
     await apply(found, { ...update, running }, deps);
     return write(found, { ...update, running }, deps);
   };

@@ -28,6 +28,7 @@ export const httpStatus = {
   request_timeout: 408,
   conflict: 409,
   name_taken: 409,
+  stale_network: 409,
   pool_in_use: 409,
   read_only: 409,
   no_saved_credential: 409,

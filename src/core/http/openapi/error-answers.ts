@@ -30,6 +30,7 @@ const codeTexts: Record<ErrorCode, string> = {
   request_timeout: "The request did not arrive in time.",
   conflict: "The object was changed meanwhile, can't be changed so, or exists already.",
   name_taken: "Another object has this name.",
+  stale_network: "The network rules are not those that the request expects; read them again.",
   pool_in_use: "Browsers of the pool are in use.",
   read_only: "The pool is owned by Git, or by whom its annotation browserpool.dev/managed-by names.",
   no_saved_credential: "The connection has no saved credential with a value or a TOTP secret.",

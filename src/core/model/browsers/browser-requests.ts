@@ -8,6 +8,7 @@ import { fromWire, type Wire } from "../../../platform/kinds/wire.ts";
 import { notEmpty, withoutUndefined } from "../../../platform/rules/given-fields.ts";
 import { type Problem, problemAt, type SpecProblem, wireProblems } from "../../../platform/rules/problem.ts";
 import { settingProblems } from "../pools/pool-problems.ts";
+import type { NetworkChange } from "../sessions/allowlist.ts";
 import { chooseProfile, profileProblems, resolveViewport, type Viewport } from "../settings/browser-settings.ts";
 import { type LocationChange, locationProblems } from "../settings/location.ts";
 import { mergeTelemetry } from "../settings/telemetry.ts";
@@ -67,6 +68,7 @@ export type RunningChange = {
   profile?: Selector;
   proxyId?: string;
   location?: LocationChange;
+  network?: NetworkChange;
   /** Opened once all else has changed. */
   startUrl?: string;
   timeoutSeconds?: number;
@@ -113,9 +115,10 @@ export const updateOf = (request: UpdateBrowser, { gpu = false }: { gpu?: boolea
   if (problems.length > 0) return { ok: false, problems };
   const { viewport, profile, timeout_seconds: timeoutSeconds } = request;
   const location = notEmpty(request.location);
+  const network = request.network?.allowed_hosts === undefined ? undefined : request.network;
   const proxyId = proxyIdOf(request);
   const startUrl = request.start_url || undefined;
-  if ([viewport, profile, proxyId, location, startUrl, timeoutSeconds].every((value) => value === undefined))
+  if ([viewport, profile, proxyId, location, network, startUrl, timeoutSeconds].every((value) => value === undefined))
     return { ok: true, change: undefined };
   const choice = profile && chooseProfile(profile);
   const change = withoutUndefined({
@@ -123,6 +126,7 @@ export const updateOf = (request: UpdateBrowser, { gpu = false }: { gpu?: boolea
     profile: choice?.kind === "profile" ? choice.profile : undefined,
     proxyId,
     location,
+    network,
     startUrl,
     timeoutSeconds,
   });

@@ -4,6 +4,7 @@ import { documentedForms, exactlyOneField, notTogether } from "../../../platform
 import { maxIdLength, nameOnWire } from "../../../platform/kinds/selector.ts";
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import { lenientFields, profileFields, profileForms } from "../pools/browser-pool-wire.ts";
+import { NetworkChange } from "../sessions/allowlist.ts";
 import { ProfileToLoad, SessionTelemetry, Tags } from "../sessions/session-wire.ts";
 import { isStartUrl, startUrlMessage, startUrlOrNone, timeoutSeconds, Viewport } from "../settings/browser-settings.ts";
 import { LocationChange } from "../settings/location.ts";
@@ -62,6 +63,9 @@ const BrowserChanges = z.object({
     "The profile to load, by id or by name, into a session that has none. Chromium starts anew: pages, cookies and downloads are gone, connections are cut, and the URLs of the session stay good.",
   ),
   location: LocationChange.optional(),
+  network: NetworkChange.optional().describe(
+    "The hosts that the browser may reach. Open connections to others are cut; private_hosts and proxy_routes are fixed when a browser starts.",
+  ),
   proxy_id: z
     .string()
     .max(maxIdLength)

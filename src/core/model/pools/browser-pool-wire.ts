@@ -4,7 +4,7 @@ import { Conditions } from "../../../platform/kinds/conditions.ts";
 import { documentedForms, documentedFormsOfEach } from "../../../platform/kinds/document-rules.ts";
 import { maxIdLength, reservesIds } from "../../../platform/kinds/selector.ts";
 import { optionalFields, wireSchema } from "../../../platform/kinds/wire.ts";
-import { startUrlOrNone } from "../settings/browser-settings.ts";
+import { Network, startUrlOrNone } from "../settings/browser-settings.ts";
 import { Telemetry } from "../settings/telemetry.ts";
 import { Autoscale } from "./autoscale.ts";
 import { BrowserPoolSpec } from "./browser-pool.ts";
@@ -92,6 +92,9 @@ export const PoolPatch = documentedForms(
     )
       .optional()
       .describe("The new name. An empty string leaves the name as it is."),
+    expectedNetwork: Network.optional().describe(
+      "A condition: the pool's network as its last answer had it, or {} for none. Another one is 409 stale_network, and nothing changes.",
+    ),
     discardAllIdle: z.boolean().default(false).describe("Discard all idle browsers and rebuild them at once."),
   }),
   sizeChangeForms,

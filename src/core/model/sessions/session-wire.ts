@@ -5,10 +5,11 @@ import { maxIdLength, nameOnWire, namePattern } from "../../../platform/kinds/se
 import { wireSchema } from "../../../platform/kinds/wire.ts";
 import type { Problem } from "../../../platform/rules/problem.ts";
 import { BrowserPoolSpec } from "../pools/browser-pool.ts";
-import { isStartUrl, reportOutcome, startUrlMessage, startUrlOrNone } from "../settings/browser-settings.ts";
+import { isStartUrl, Network, reportOutcome, startUrlMessage, startUrlOrNone } from "../settings/browser-settings.ts";
 import { LocationAnswer } from "../settings/location.ts";
 import { settingsWith } from "../settings/setting-table.ts";
 import { Telemetry } from "../settings/telemetry.ts";
+import { AllowlistState } from "./allowlist.ts";
 
 /** A profile as answers show it, alone or with a session. */
 export const ProfileAnswer = z.object({
@@ -152,6 +153,13 @@ export const Session = z.intersection(
     start_url: z.string().optional(),
     region: BrowserPoolSpec.shape.region.unwrap().describe("The region of the session's pool."),
     location: LocationAnswer.optional().describe("Left out: nothing was given, so both are those of the image."),
+    network: wireSchema(
+      Network.extend({
+        allowlistState: AllowlistState.optional().describe("Of a browser that was made with allowed_hosts."),
+      }),
+    )
+      .optional()
+      .describe("The network rules that hold now."),
     proxy_id: z.string().optional().describe("The same as proxy.id."),
     proxy: z.object({ id: z.string() }).optional().describe("The proxy that all traffic takes; left out: none."),
     profile: ProfileAnswer.optional().describe(

@@ -99,7 +99,7 @@ export const settingTable = {
   // A policy that is stored in ConfigMaps counts by its hash.
   chromePolicy: { hashed: true, patch: "clearable", agent: "setup", answer: "as seen", recipe: unset },
   chromePolicyRef: { hashed: false, patch: "own", agent: "setup", answer: "no", recipe: unset },
-  network: { hashed: true, patch: "clearable", agent: "setup", answer: "as made", recipe: unset },
+  network: { hashed: true, patch: "clearable", agent: "setup", answer: "as seen", recipe: unset },
   extensions: { hashed: true, patch: "clearable", agent: "setup", answer: "no", recipe: unset },
   profile: { hashed: true, patch: "own", agent: "setup", answer: "as seen", recipe: unset },
   savesProfile: { hashed: true, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },

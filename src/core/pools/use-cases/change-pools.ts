@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { AppError, invalidInput } from "../../../platform/base/errors.ts";
 import type { Selector } from "../../../platform/kinds/selector.ts";
+import { fromWire } from "../../../platform/kinds/wire.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
@@ -9,7 +10,7 @@ import type { BrowserPoolAnswer, CreateBrowserPool, UpdateBrowserPool } from "..
 import { managedBy, managedByAnnotation } from "../../model/pools/managed-by.ts";
 import { newPoolSpec, patchPool } from "../../model/pools/pool-requests.ts";
 import { growthOf } from "../../model/pools/pool-size.ts";
-import { chooseProfile } from "../../model/settings/browser-settings.ts";
+import { chooseProfile, Network } from "../../model/settings/browser-settings.ts";
 import { resolveReferences } from "../../model/settings/references.ts";
 import { retryConflicts } from "../../objects/change-object.ts";
 import { newId } from "../../objects/new-id.ts";
@@ -77,12 +78,22 @@ type Updated = { before: BrowserPool; pool: BrowserPool };
 
 type Update = { request: UpdateBrowserPool; project: Project; upload: PolicyUpload };
 
+/** Throws `stale_network` when the pool has another network than the request expects. */
+const requireNetwork = (
+  { spec: { network = {} } }: BrowserPool,
+  { expected_network: expected }: UpdateBrowserPool,
+): void => {
+  if (expected && !isDeepStrictEqual(fromWire(Network, expected), network))
+    throw new AppError("stale_network", "expected_network: the pool has another network by now; read the pool again");
+};
+
 /** Throws the API server's `Conflict` when the pool has changed since it was read. */
 const writePool = async (
   before: BrowserPool,
   { request, project, upload }: Update,
   deps: PoolRoomDeps & { locks: Locks },
 ): Promise<Updated> => {
+  requireNetwork(before, request);
   const profiles = { before: before.spec.profile, asked: request.profile };
   const isSameProfile = await namesSameProfile(profiles, project, deps);
   const patched = patchPool(before.spec, request, { isSameProfile });

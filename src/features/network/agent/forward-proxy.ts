@@ -27,8 +27,11 @@ const idleMs = 60_000;
 const tunnelMs = 30_000;
 
 export type ForwardProxy = {
-  /** Connections take this way from now on. Those that are open or being opened are cut. */
-  use(wayOut: WayOut): void;
+  /**
+   * Connections take this way from now on. Those that are open or being opened are cut; with `keepsAllowed` those of
+   * tunnels stay whose target the way allows.
+   */
+  use(wayOut: WayOut, options: { keepsAllowed: boolean }): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -65,9 +68,10 @@ const tunnelThrough = async (parent: ParentProxy, authority: string, wayOut: Way
 /** Starts the proxy at this path of a Unix socket. Disposing it cuts everything. */
 export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<ForwardProxy> => {
   let way = { out: wayOut, requests: createForwardRequest(wayOut) };
-  const sockets = new Set<Duplex>();
+  /** The open connections; both of a tunnel with its target, once it is open. */
+  const sockets = new Map<Duplex, Target | undefined>();
   const keep = <T extends Duplex>(socket: T): T => {
-    sockets.add(socket);
+    sockets.set(socket, undefined);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     return socket;
@@ -84,6 +88,7 @@ export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<F
     if (client.destroyed) return void far.destroy();
     client.write("HTTP/1.1 200 OK\r\n\r\n");
     far.write(head);
+    for (const socket of [client, far]) sockets.set(socket, target);
     splice(client, far);
   };
 
@@ -111,13 +116,13 @@ export const startForwardProxy = async (path: string, wayOut: WayOut): Promise<F
   });
   // A connection that can't be accepted, for want of descriptors, is lost to the browser alone.
   server.on("error", () => undefined);
-  const cut = (): void => {
+  const cut = (mayStay: (target: Target) => boolean = () => false): void => {
     way.requests.close();
-    for (const socket of sockets) socket.destroy();
+    for (const [socket, target] of sockets) if (!target || !mayStay(target)) socket.destroy();
   };
   return {
-    use(next) {
-      cut();
+    use(next, { keepsAllowed }) {
+      cut(keepsAllowed ? next.allows : undefined);
       way = { out: next, requests: createForwardRequest(next) };
     },
     async [Symbol.asyncDispose]() {

@@ -39,9 +39,9 @@ export const startWall = async (
     createWayOut(rules, resolveName, { ownPorts: config.ownPorts, onReached });
   const proxy = await startForwardProxy(path, wayOutBy(network));
   return {
-    prepare(rules) {
+    prepare(rules, options) {
       const wayOut = wayOutBy(rules);
-      return () => proxy.use(wayOut);
+      return () => proxy.use(wayOut, options);
     },
     addressOf: (host) => reached.get(host),
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),

@@ -38,6 +38,8 @@ export type WayOut = {
    * without a proxy: a request that fails must not succeed with an answer of ours.
    */
   tellsOfHosts: boolean;
+  /** Whether the rules let a connection to this target be. */
+  allows(target: Target): boolean;
   /** The proxy that takes connections to this target; undefined when they go directly. Throws `Refused`. */
   parentOf(target: Target): Promise<ParentProxy | undefined>;
   /** Opens a connection to the target itself. Rejects with `Refused`, or when the target can't be reached. */
@@ -132,6 +134,7 @@ export const createWayOut = (
   };
   return {
     tellsOfHosts: given !== undefined,
+    allows: (target) => filter.host(target) === undefined,
     async parentOf(target) {
       check(target);
       const route = routes.find(({ matches }) => matchesAny(matches, target));
