@@ -55,6 +55,9 @@ RULES = [
     r"^allowed_proxy_countries\[\d+\]: \w+ is no country code of ISO 3166$",
     # What the name of a host resolves to.
     r"^url: its host has no public address$",
+    # A path of a session's files, which can be written in many ways, and what a form has.
+    r"^((src_|dest_)?path|dest|files\[\d+\]\.dest_path): (must be absolute$|must be below /tmp: |must not have |has (\d+ (bytes|folders)|names) |is no path$)",
+    r"^the form has no file$",
     # Code may be empty where the REPL is only reset.
     r"^code: is empty$",
     # What a file has inside of it, and that a form has each field once.
@@ -73,6 +76,8 @@ OF_STATE = {
         *("conflict", "name_taken", "pool_in_use", "stale_network", "idempotency_key_reused", "idempotency_in_progress"),
         *("browser_not_ready", "fill_in_progress", "item_unavailable", "no_saved_credential"),
     },
+    # Entries and bytes of a body, all together.
+    413: {"payload_too_large"},
     429: {"too_many_requests"},
 }
 
@@ -96,8 +101,8 @@ def why_refused(response):
         # Two headers name the project; the document can't say that they agree.
         if error["message"].startswith("X-Kernel-Project-Id and X-Kernel-Project name different projects"):
             return None
-        unknown = [detail for detail in details if not is_known(detail)]
-        return None if details and not unknown else unknown or error
+        unknown = [detail for detail in details or [error] if not is_known(detail)]
+        return unknown or None
     return None if error["code"] in OF_STATE.get(response.status_code, ()) else error
 
 
