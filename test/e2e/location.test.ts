@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import Kernel from "@onkernel/sdk";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { languages } from "../../src/core/model/settings/location.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { filledPool } from "../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
@@ -105,6 +106,22 @@ test.each([true, false])(
     await call("DELETE", `/browsers/${session.session_id}`);
   },
 );
+
+// BROWSER-35
+test("the languages are those that Chromium formats in", async () => {
+  const { session_id, ...session } = await call("POST", "/browsers", { headless: true });
+  await using browser = await puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
+  const page = await browser.newPage();
+  const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+  const two = letters.flatMap((one) => letters.map((other) => one + other));
+  const all = [...two, ...two.flatMap((start) => letters.map((last) => start + last))];
+  const known = await page.evaluate(
+    (names) => names.filter((name) => Intl.NumberFormat.supportedLocalesOf(name)[0] === name),
+    all,
+  );
+  expect(known).toEqual(expect.arrayContaining(languages));
+  await call("DELETE", `/browsers/${session_id}`);
+});
 
 // BROWSER-28, BROWSER-34
 test("a session of a pool gets another place, and the next holder has none of it", async () => {

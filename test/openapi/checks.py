@@ -30,6 +30,9 @@ RULES = [
     r"^autoscale\.(schedule\[\d+\]\.)?min: min must not be above max$",
     r"^autoscale\.schedule\[\d+\]\.time_zone: is no time zone of the IANA database$",
     r"^size: the pool has autoscale, which sets its size; ",
+    # Deprecated subtags; zones.
+    r"^location\.locale: is written ",
+    r"^location\.timezone: is no time zone of the IANA database$",
     # What an export has already is not in the request.
     r"^(browser_)?telemetry\.export\.otlp\.destination: an enabled export needs a destination$",
     # By a PATCH, the pool may have a profile already.

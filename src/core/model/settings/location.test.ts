@@ -10,9 +10,10 @@ test.each([
   // Chromium formats these as if nothing was given.
   ["cy-GB", false],
   ["ff", false],
-  // Other ways to write he and he-IL.
+  // Other ways to write he, my-MM and sr-RS.
   ["iw", false],
-  ["iw-IL", false],
+  ["en-BU", false],
+  ["sr-YU", false],
   ["de-at", false],
   ["de_AT", false],
   ["de-AT-u-ca-buddhist", false],

@@ -11,17 +11,17 @@ import { isTimeZone, timeZoneOf } from "./time-zone.ts";
 const defaults = { locale: "en-US", timezone: "UTC" } as const;
 
 /** The languages that Debian's Chromium formats numbers and dates in; a test reads them from it. */
-const languages = new Set(
-  `af ak am ar az bg bn bs ca cs da de el en es et fa fi fil fr gu he hi hr hu id it ja kn ko kok lt lv ml mr ms nb nl
-   no pa pl pt ro ru sd sk sl sr sv sw ta te th tr uk ur uz vi zh`.split(/\s+/),
-);
+export const languages =
+  `af ak am ar az bg bn bs ca cs da de el en es et fa fi fil fr gu he hi hr hu id it ja kn ko kok lt lv
+   ml mr ms nb nl no pa pl pt ro ru sd sk sl sr sv sw ta te th tr uk ur uz vi zh`.split(/\s+/);
 
 /** A language, its script and its region, as BCP 47 has them; no further subtags. */
-const localePattern = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$/;
+const localePattern = new RegExp(`^(${languages.join("|")})(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$`);
 
 const locale = z
   .string()
-  .regex(localePattern, "must be a canonical BCP 47 locale of a language, such as de-AT")
+  .max(16)
+  .regex(localePattern, "must be a canonical BCP 47 locale of a language that Chromium formats in, such as de-AT")
   .describe(
     "The canonical BCP 47 locale that pages format numbers and dates in, and ask sites for: `de-AT`. Left out: en-US.",
   );
@@ -79,15 +79,12 @@ export const locationAnswer = (location: Location): z.infer<typeof LocationAnswe
   timezone_source: sourceOf(location.timezone),
 });
 
-const isLocale = (text: string): boolean =>
-  languages.has(text.split("-")[0] ?? "") && Intl.getCanonicalLocales(text)[0] === text;
-
 /** What the schema can't say, of a spec or a change. */
 export const locationProblems = (location: LocationChange | undefined): SpecProblem[] => {
   const { locale, timezone } = location ?? {};
   return [
-    ...(locale && !isLocale(locale)
-      ? [problemAt(["location", "locale"], "is no canonical locale of a language that Chromium formats in")]
+    ...(locale && Intl.getCanonicalLocales(locale)[0] !== locale
+      ? [problemAt(["location", "locale"], `is written ${Intl.getCanonicalLocales(locale)[0]}`)]
       : []),
     ...(timezone && !isTimeZone(timezone)
       ? [problemAt(["location", "timezone"], "is no time zone of the IANA database")]
