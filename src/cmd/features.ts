@@ -9,6 +9,7 @@ import type { Route } from "../core/http/route.ts";
 import { browserKind } from "../core/model/browsers/browser.ts";
 import { browserPoolKind } from "../core/model/pools/browser-pool.ts";
 import { coreContents, type ProjectContents } from "../core/projects/delete-project.ts";
+import { auditLogs } from "../features/audit-logs/feature.ts";
 import { code } from "../features/code/feature.ts";
 import { computer } from "../features/computer/feature.ts";
 import { console } from "../features/console/feature.ts";
@@ -51,6 +52,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   vaults,
   extensions,
   sites,
+  auditLogs,
   console,
 ];
 

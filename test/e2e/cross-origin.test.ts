@@ -93,7 +93,7 @@ describe("over HTTP", () => {
     for (const { headers } of answers) {
       expect(headers).toMatchObject({ "access-control-allow-origin": allowed, vary: "Origin" });
       expect(headers["access-control-expose-headers"]).toContain(
-        "X-Has-More, X-Ignored-Fields, X-Next-Offset, X-Request-Id",
+        "X-Has-More, X-Ignored-Fields, X-Next-Cursor, X-Next-Offset, X-Next-Page-Token, X-Request-Id",
       );
       expect(headers).not.toHaveProperty("access-control-allow-credentials");
     }

@@ -39,6 +39,8 @@ RULES = [
     r"^refresh_on_profile_update: needs a profile on the pool$",
     # The two headers of a project; a time of a key that is over.
     r"^expires_at: must be in the future$",
+    # Of two moments the later one, and the time between them.
+    r"^end: must be (after start|at most 30 days after start)$",
     # Which parameter of a query another one asks for.
     r"^(path|supervisor_process): is required with source=(path|supervisor)$",
     # Lists of countries and states, and what they allow together; what a header of a login can carry; certificates.

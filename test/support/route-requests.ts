@@ -212,6 +212,8 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     readFile: "?path=/tmp/file",
     downloadFolder: "?path=/tmp/folder",
     writeFile: "?path=/tmp/written",
+    listAuditLogs: "?start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z",
+    exportAuditLogs: "?start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z",
     downloadExtensionFromChromeStore: "?url=https://chromewebstore.google.com/detail/x",
   };
 

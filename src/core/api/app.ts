@@ -130,7 +130,7 @@ const observe =
     const parent = tracer && traceIn(request.headers);
     const span = tracer?.begin({ name: request.method, kind: "server", parent });
     const requestId = requestIdOf(request.headers);
-    const facts = newFacts({ request_id: requestId, address: clientAddress(request, config) });
+    const facts = newFacts({ request_id: requestId, address: clientAddress(request, config), method: request.method });
     setFacts(response, facts);
     const startMs = performance.now();
     setArrival(response, startMs);

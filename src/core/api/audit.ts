@@ -5,18 +5,13 @@ import type { AuditLineStore } from "../../platform/audit/audit-line-store.ts";
 import { cursorForm, readRecentLines } from "../../platform/audit/read-recent-lines.ts";
 import { Paging } from "../http/paging.ts";
 import { routesWith } from "../http/route.ts";
+import { TimeInQuery } from "../http/time-in-query.ts";
 import type { Projects } from "../projects/projects.ts";
 
 type Deps = { auditLines: AuditLineStore; projects: Projects };
 const defineRoute = routesWith<Deps>();
 
 const word = (what: string) => z.string().min(1).max(255).optional().describe(what);
-
-const moment = (what: string) =>
-  z.iso
-    .datetime({ offset: true, error: "must be a time of RFC 3339, such as 2030-01-01T00:00:00Z" })
-    .optional()
-    .describe(what);
 
 const example: RecentLine = {
   stream: "audit",
@@ -28,9 +23,12 @@ const example: RecentLine = {
   project: "default",
   verb: "acquireBrowser",
   object: "/browser_pools/checkout/acquire",
+  method: "POST",
+  route: "/browser_pools/{id_or_name}/acquire",
   session: "pfh0haxfpzowht3oi213cqos",
   result: "done",
   status: 200,
+  duration_ms: 12,
 };
 
 const msOf = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time));
@@ -60,8 +58,8 @@ export const listAuditLinesRoute = defineRoute(
       verb: word("Only lines of this verb, e.g. `deleteVault`."),
       session: word("Only lines that name the session of this id, in `session` or in the path of the object."),
       result: AuditLine.shape.result.optional().describe("Only lines with this result."),
-      since: moment("Only lines of this time or later, RFC 3339."),
-      until: moment("Only lines of this time or earlier, RFC 3339."),
+      since: TimeInQuery.optional().describe("Only lines of this time or later, RFC 3339."),
+      until: TimeInQuery.optional().describe("Only lines of this time or earlier, RFC 3339."),
       limit: Paging.shape.limit,
       cursor: z
         .string()

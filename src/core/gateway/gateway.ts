@@ -248,6 +248,7 @@ export const attachGateway = (
     const facts = newFacts({
       request_id: requestIdOf(request.headers),
       address: clientAddress(request, deps.config),
+      method: request.method,
     });
     join(request, client, head).catch((error: unknown) => {
       const known = asAppError(error, log);

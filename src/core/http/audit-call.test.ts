@@ -7,7 +7,7 @@ const route = (errorsAfterLookup: string[]): Route =>
   ({ method: "delete", path: "/vaults/{id_or_name}/items/{item}", errorsAfterLookup }) as unknown as Route;
 const input = { params: { id_or_name: secret, item: "i" }, body: { session_id: "s", browser_id: secret } } as never;
 const facts = () => ({
-  ...newFacts({ request_id: "r", address: "10.0.0.1" }),
+  ...newFacts({ request_id: "r", address: "10.0.0.1", method: "DELETE" }),
   object: "/vaults/{id_or_name}/items/{item}",
 });
 

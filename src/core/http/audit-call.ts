@@ -11,7 +11,9 @@ import type { Answer, Route, RouteInput } from "./route.ts";
 
 /** The facts of a request so far. */
 export type AuditFacts = Pick<AuditedCall, "request_id" | "address" | "key_id" | "project" | "verb" | "object"> &
-  Pick<AuditedCall, "object_id" | "session" | "code" | "outcome"> & {
+  Pick<AuditedCall, "method" | "route" | "object_id" | "session" | "code" | "outcome"> & {
+    /** When the request came, by `performance.now()`. */
+    startedAtMs: number;
     /** Whether the request has a line whatever its result; the others have one only when they are refused. */
     isAlways: boolean;
     /** Whether the answer was an earlier one. */
@@ -21,8 +23,9 @@ export type AuditFacts = Pick<AuditedCall, "request_id" | "address" | "key_id" |
   };
 
 /** The facts of a request at its begin. */
-export const newFacts = (request: { request_id: string; address: string }): AuditFacts => ({
+export const newFacts = (request: { request_id: string; address: string; method: string | undefined }): AuditFacts => ({
   ...request,
+  startedAtMs: performance.now(),
   key_id: null,
   project: null,
   verb: "none",
@@ -40,9 +43,10 @@ const resultOf = (status: number, isRepeated: boolean): AuditedCall["result"] =>
 
 /** Writes the line of a request, if it has a line. `status`: of the answer; 499: the caller has hung up. */
 export const recordCall = (audit: AuditLog, facts: AuditFacts, status: number): void => {
-  const { isAlways, isRepeated, isHeld, ...call } = facts;
+  const { isAlways, isRepeated, isHeld, startedAtMs, ...call } = facts;
   const result = resultOf(status, isRepeated);
-  if (isAlways || result === "refused") audit.record({ ...call, result, status });
+  const duration_ms = Math.round(performance.now() - startedAtMs);
+  if (isAlways || result === "refused") audit.record({ ...call, result, status, duration_ms });
 };
 
 /** Ids in bodies. Bodies of requests are checked by then, and have one of these only if it is the id of a session. */
@@ -54,9 +58,11 @@ const Ids = z.object({
 
 const idsIn = (body: unknown): z.infer<typeof Ids> => Ids.safeParse(body).data ?? {};
 
-/** The path of a route with the values of its parameters. */
-const pathWith = (path: string, params: Record<string, unknown> = {}): string =>
-  path.replace(/\{(\w+)\}/g, (form, name) => String(params[name] ?? form));
+/** Notes the path of a route with the values of its parameters: the objects that they name exist. */
+const notePath = (facts: AuditFacts, path: string, params: Record<string, unknown> = {}): void => {
+  facts.object = path.replace(/\{(\w+)\}/g, (form, name) => String(params[name] ?? form));
+  if (facts.object !== path) facts.route = path;
+};
 
 /** Notes the route of a request. */
 export const noteRoute = (facts: AuditFacts, { operationId, path, method, isAudited, onlyReads }: Route): void => {
@@ -88,7 +94,7 @@ export const noteAnswer = (
   const [asked, answered] = [idsIn(body), idsIn(answer.body)];
   const outcome = outcomeOf?.(answer.body);
   const session = answered.session_id ?? asked.session_id ?? asked.browser_id;
-  facts.object = pathWith(path, params);
+  notePath(facts, path, params);
   if (answered.id !== undefined) facts.object_id = answered.id;
   if (session !== undefined) facts.session = session;
   if (outcome !== undefined) facts.outcome = outcome;
@@ -100,7 +106,7 @@ export const noteAnswer = (
 export const noteError = (facts: AuditFacts, code: ErrorCode, route: Route, input: Input | undefined): void => {
   facts.code = code;
   if (!input || !route.errorsAfterLookup?.includes(code)) return;
-  facts.object = pathWith(route.path, input.params);
+  notePath(facts, route.path, input.params);
   const { session_id, browser_id } = idsIn(input.body);
   const session = session_id ?? browser_id;
   if (session !== undefined) facts.session = session;

@@ -51,12 +51,19 @@ const sharedHeaders: Record<string, Json> = {
     description: "`cursor` of the next page; left out on the last one.",
     schema: { type: "string" },
   },
+  "X-Next-Page-Token": {
+    description: "`page_token` of the next page; left out on the last one.",
+    schema: { type: "string" },
+  },
   "X-Next-Offset": {
     description: "`offset` of the next page; 0 on the last one.",
     schema: { type: "integer", minimum: 0 },
   },
   "X-Request-Id": { description: "Finds the request in the log.", schema: { type: "string" } },
 };
+
+/** What says where the next page starts, by the field of the query that takes it. */
+const nextHeaders = { offset: "X-Next-Offset", cursor: "X-Next-Cursor", page_token: "X-Next-Page-Token" };
 
 const fieldsOf = (
   schema: z.ZodType | undefined,
@@ -137,9 +144,9 @@ const requestBodyOf = (route: Route, schemas: SchemaSet): Json => {
 
 /** The route's own answers, 2xx before the errors, as OpenAPI readers expect. */
 const answersOf = (route: Route, schemas: SchemaSet): Json => {
-  const { offset, cursor } = route.query?.shape ?? {};
-  const pageHeaders = offset ? ["X-Has-More", "X-Next-Offset"] : cursor ? ["X-Has-More", "X-Next-Cursor"] : [];
-  const headers = [...pageHeaders, "X-Ignored-Fields", "X-Request-Id"].map((name) => [
+  const asked = Object.keys(route.query?.shape ?? {});
+  const next = Object.entries(nextHeaders).find(([name]) => asked.includes(name))?.[1];
+  const headers = [...(next ? ["X-Has-More", next] : []), "X-Ignored-Fields", "X-Request-Id"].map((name) => [
     name,
     { $ref: `#/components/headers/${name}` },
   ]);

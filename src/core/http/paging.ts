@@ -5,13 +5,13 @@ import type { Answer } from "./route.ts";
 const isBlank = (text: unknown): boolean => typeof text === "string" && text.trim() === "";
 
 /** A number in a query, as text. */
-const inQuery = (schema: z.ZodDefault<z.ZodInt>) =>
+export const numberInQuery = (schema: z.ZodDefault<z.ZodInt>) =>
   z.preprocess((text) => (text === undefined || isBlank(text) ? text : Number(text)), schema);
 
 /** Query fields of every list (HTTP-7, HTTP-8, HTTP-9). */
 export const Paging = z.object({
-  limit: inQuery(z.int().min(1).max(100).default(20)).describe("Items a page."),
-  offset: inQuery(z.int().min(0).max(1_000_000).default(0)).describe("Where the page starts."),
+  limit: numberInQuery(z.int().min(1).max(100).default(20)).describe("Items a page."),
+  offset: numberInQuery(z.int().min(0).max(1_000_000).default(0)).describe("Where the page starts."),
 });
 
 /** The headers of a page: `X-Has-More` and `X-Next-Offset` (0 on the last page). */

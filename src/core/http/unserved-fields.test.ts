@@ -24,8 +24,11 @@ const ofOtherTypes = [
 /** The names of a path's parameters may differ. */
 const formOf = (operation: string): string => operation.replace(/\{\w+\}/g, "{}");
 
-/** Always 409, whatever is in the body. */
-const alwaysRefused = ["updateVaultItem"];
+/** Always refused, whatever is asked. */
+const alwaysRefused = [
+  "updateVaultItem",
+  ...["createExportDestination", "listExportDestinations", "updateExportDestination"],
+];
 
 /** A body with a value at a place such as `vaults[].name` or `values{}`. */
 const bodyWith = (place: string): unknown =>

@@ -16,10 +16,14 @@ const noSkills = "logins learn nothing from page to page; leave it out";
 const noSuchChoice = "a login waits for no such choice here; give selected_choice_id or mfa_option_id";
 const onlySha1 = "codes follow RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
 
+const oneService = "all calls are of one service; leave it out";
+
 const oneUser = "a session has one user; leave it out";
 
 /** By the operation's id. */
 export const unservedFields: Readonly<Record<string, Unserved>> = {
+  exportAuditLogs: { query: { service: oneService } },
+  listAuditLogs: { query: { service: oneService } },
   setFilePermissions: { body: { owner: oneUser, group: oneUser } },
   createBrowser: {
     body: {

@@ -22,6 +22,8 @@ export const AuditedCall = z.strictObject({
     .describe(
       "The object by its path, e.g. `/browser_pools/checkout`. While it is not sure that there is such an object, only the form of the path: `/browser_pools/{id_or_name}`.",
     ),
+  method: z.string().optional().describe("The HTTP method."),
+  route: z.string().optional().describe("The form of the path, where `object` names objects."),
   object_id: z.string().optional().describe("Id of the object in the answer: of what was made, changed or handed out."),
   session: z.string().optional().describe("The session that was handed out, given back, changed or filled."),
   result: z
@@ -30,6 +32,7 @@ export const AuditedCall = z.strictObject({
       "`done`; `repeated`: the idempotent answer of an earlier call, and nothing was done; `refused`: 401, 403 or 429; `failed`: any other error.",
     ),
   status: z.int().describe("The HTTP status; 499: the caller hung up before the answer."),
+  duration_ms: z.int().optional().describe("Time from the call to the end of its answer, ms."),
   code: z.string().optional().describe("The code of the error."),
   outcome: z.enum(["completed", "failed", "unknown"]).optional().describe("The outcome of a fill."),
 });

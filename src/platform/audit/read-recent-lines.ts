@@ -15,6 +15,8 @@ export type RecentLinesQuery = {
   result?: AuditLine["result"] | undefined;
   sinceMs?: number | undefined;
   untilMs?: number | undefined;
+  /** Only lines of calls, of these those for which it is true. */
+  accepts?: ((line: AuditLine) => boolean) | undefined;
   /** Lines of a page. */
   limit: number;
   /** Where the page begins: `next` of the page before. */
@@ -24,8 +26,9 @@ export type RecentLinesQuery = {
 /** `next`: where the next page begins; undefined on the last one. A page may have few lines though more follow. */
 type RecentLinesPage = { lines: RecentLine[]; next: string | undefined };
 
-/** Lines that are looked at for one page. */
+/** Lines that are looked at for one page, and their characters. */
 const mostScanned = 5000;
+const mostChars = 4 * 1024 * 1024;
 
 /** Lines that are read of a stream at once: at first the least, then twice as many each time. */
 const leastAtOnce = 5;
@@ -84,6 +87,7 @@ const isWanted = (line: RecentLine, query: RecentLinesQuery): boolean => {
   const atMs = Date.parse(line.time);
   if (atMs < (query.sinceMs ?? -Infinity) || atMs > (query.untilMs ?? Infinity)) return false;
   if (query.session !== undefined && !isOfSession(line, query.session)) return false;
+  if (query.accepts && !("verb" in line && query.accepts(line))) return false;
   return fields.every((name) => query[name] === undefined || (line as Record<string, unknown>)[name] === query[name]);
 };
 
@@ -125,14 +129,16 @@ export const readRecentLines = async (query: RecentLinesQuery, store: AuditLineS
   const after = query.cursor === undefined ? undefined : positionOf(query.cursor);
   const streams = await openStreams(query, after, store);
   const lines: RecentLine[] = [];
+  let chars = 0;
   for (let scanned = 1; ; scanned++) {
     const found = latestOf(streams);
     if (!found || found.line.ms < (query.sinceMs ?? 0) - slackMs) return { lines, next: undefined };
     const line = parse(found.line.json);
     if (line && isWanted(line, query)) lines.push(line);
+    chars += found.line.json.length;
     found.stream.lines.shift();
     await refill(found.stream, store);
-    const isFull = lines.length === query.limit || scanned === mostScanned;
+    const isFull = lines.length === query.limit || scanned === mostScanned || chars >= mostChars;
     if (isFull) return { lines, next: latestOf(streams) && cursorOf(found.line) };
   }
 };

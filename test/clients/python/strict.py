@@ -80,7 +80,8 @@ class StrictKernel(Kernel):
         self.called.add(route)
         what = " ".join(route)
         is_page = inspect.isclass(cast_to) and issubclass(cast_to, pydantic.BaseModel) and "items" in cast_to.model_fields
-        if not stream and response.content and cast_to is not type(None) and not is_file(cast_to):
+        # What is still being read is a file.
+        if not stream and response.is_closed and response.content and cast_to is not type(None) and not is_file(cast_to):
             origin = get_origin(cast_to) or cast_to
             generic = getattr(cast_to, "__pydantic_generic_metadata__", None)
             if is_page and hasattr(origin, "next_page_info"):

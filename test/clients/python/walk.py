@@ -4,12 +4,15 @@ each operation, as JSON.
 Environment: KERNEL_BASE_URL, KERNEL_API_KEY, and what the test made: SITE (a page), KNOWN (a URL of which something is known).
 """
 
+import gzip
 import inspect
 import io
+import itertools
 import json
 import os
 import time
 import zipfile
+from datetime import datetime, timedelta, timezone
 
 import httpx
 import kernel
@@ -76,6 +79,28 @@ def organization() -> None:
     expect_refusal("ambiguous_api_key_name", client.api_keys.retrieve, f"{name}-2")
     client.api_keys.delete(rotated.id)
     client.api_keys.delete(f"{name}-2")
+
+
+def audit_logs() -> None:
+    """By now there are lines of the calls before."""
+    now = datetime.now(timezone.utc)
+    hour = {"start": now - timedelta(minutes=30), "end": now + timedelta(minutes=30)}
+    found = list(itertools.islice(client.audit_logs.list(**hour, method="POST", exclude_method=["GET", "PUT"], limit=5), 12))
+    same("methods of listed calls", {one.method for one in found}, {"POST"})
+    file = io.BytesIO()
+    result = client.audit_logs.download(**hour, to=file, search="/org/projects", limit=3)
+    lines = gzip.decompress(file.getvalue()).splitlines()
+    same("lines of a download", len(lines), result.rows)
+    for line in lines:
+        client.check(kernel.types.AuditLogEntry, line.decode(), "a line of a download")
+    made = {"bucket": "logs", "format": "jsonl.gz", "prefix": "p", "region": "eu-west-1", "role_arn": "arn:aws:iam::1:role/r", "type": "s3"}
+    exports = client.audit_logs.export_destinations
+    expect_refusal("not_supported_here", exports.create, **made)
+    expect_refusal("not_supported_here", exports.list)
+    expect_refusal("not_supported_here", exports.retrieve, "one")
+    expect_refusal("not_supported_here", exports.update, "one", status="paused")
+    expect_refusal("not_supported_here", exports.delete, "one")
+    expect_refusal("not_supported_here", exports.test, "one")
 
 
 def profiles() -> None:
@@ -413,6 +438,7 @@ pools(extension)
 browsers(vault, proxy)
 fills(vault)
 registry(analysis)
+audit_logs()
 take_back(connection, proxy)
 print(
     json.dumps(

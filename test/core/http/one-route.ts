@@ -33,7 +33,7 @@ export const serveOneRoute = async (
   const app = express();
   app[route.method](route.path, (request, response, next) => {
     setLog(response, silent);
-    setFacts(response, newFacts({ request_id: "1", address: "127.0.0.1" }));
+    setFacts(response, newFacts({ request_id: "1", method: "GET", address: "127.0.0.1" }));
     setArrival(response, performance.now());
     response.on("close", closed.resolve);
     return serve(request, response, next);

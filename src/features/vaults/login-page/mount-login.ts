@@ -163,6 +163,7 @@ const served =
       const { projectId, connectionId } = placeOf(request);
       facts.project = projectId;
       facts.object = `/auth/connections/${connectionId}`;
+      facts.route = route;
     } catch (error) {
       const known = asAppError(error, logOf(response));
       facts.code = known.code;
