@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import type { AgentConfig } from "../core/agent/agent-config.ts";
 import { startBrowser } from "../core/agent/browser.ts";
 import type { AgentParts } from "../core/agent/running-chromium.ts";
+import { SetupRefused } from "../core/agent/setup-refused.ts";
 import type { Termination } from "../core/protocol/agent-api.ts";
-import { SetupRefused } from "../features/extensions/agent/load-extensions.ts";
 import { extensionPart } from "../features/extensions/agent/start-part.ts";
 import { networkPart } from "../features/network/agent/start-part.ts";
 import { profilePart } from "../features/profiles/agent/start-part.ts";
@@ -19,6 +19,10 @@ export const agentParts: AgentParts = {
   async loadProfile(file, place, signal) {
     const { loadProfile } = await import("../features/profiles/agent/load-profile.ts");
     await loadProfile(file, place, signal);
+  },
+  async addExtensions(extensions, place, signal) {
+    const { addExtensions } = await import("../features/extensions/agent/add-extensions.ts");
+    await addExtensions(extensions, place, signal);
   },
 };
 

@@ -15,6 +15,7 @@ import { createSessionCode } from "../features/code/agent/session-code.ts";
 import { createComputer } from "../features/computer/agent/computer.ts";
 import { createCurl } from "../features/curl/agent/curl.ts";
 import { devToolsHandlers } from "../features/dev-tools/agent/dev-tools-calls.ts";
+import { createHolderExtensions } from "../features/extensions/agent/holder-extensions.ts";
 import { createSessionFiles } from "../features/files/agent/session-files.ts";
 import { watchRoutes } from "../features/files/agent/watch-routes.ts";
 import { createLiveView } from "../features/live-view/agent/live-view.ts";
@@ -132,13 +133,15 @@ export const serveBrowser = async (
   const files = createSessionFiles(config);
   const computer = createComputer({ browser, shownPages: fills });
   const code = createSessionCode({ config, browser, admit: (...asked) => leases.admit(...asked), watch: telemetry });
+  const present = received?.setup.extensions.length ?? 0;
+  const extensions = createHolderExtensions({ config, present, leases: () => leases });
   const keeping = {
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings, files, computer, code],
+    followers: [telemetry, logs, recordings, files, computer, code, extensions],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -167,6 +170,7 @@ export const serveBrowser = async (
           ...computer.handlers,
           ...createCurl({ browser }),
           ...code.handlers,
+          ...extensions.handlers,
           ...devToolsHandlers(browser.devTools),
         ],
       }),

@@ -41,6 +41,9 @@ RULES = [
     r"^expires_at: must be in the future$",
     # Of two moments the later one, and the time between them.
     r"^end: must be (after start|at most 30 days after start)$",
+    # What a form has inside of it.
+    r"^(files|zip_file|extensions): (the form has none$|give each as )",
+    r"^body: (it is no whole form$|send it as multipart/form-data)",
     # Which parameter of a query another one asks for.
     r"^(path|supervisor_process): is required with source=(path|supervisor)$",
     # Lists of countries and states, and what they allow together; what a header of a login can carry; certificates.

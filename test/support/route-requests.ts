@@ -109,6 +109,12 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     form.append("file", new Blob([new Uint8Array(archive)]), "extension.zip");
     return form;
   };
+  const holderExtensionForm = (): FormData => {
+    const form = new FormData();
+    form.append("extensions[0][name]", "sample");
+    form.append("extensions[0][zip_file]", extensionForm().get("file") as Blob, "extension.zip");
+    return form;
+  };
   const extension = async (): Promise<string> => (await call("POST", "/extensions", extensionForm())).id;
   const analysis = async (): Promise<string> => {
     const host = `${fresh("www")}.example`;
@@ -187,6 +193,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     updateAuthConnection: () => ({ save_credentials: false }),
     createCredential: () => ({ name: fresh("login"), domain: "shop.example", values: { user: "bob" } }),
     uploadExtension: extensionForm,
+    loadBrowserExtensions: holderExtensionForm,
     createProfile: () => ({ name: fresh("profile") }),
     lookupConfigRegistry: () => ({ url: "https://www.shop.example/" }),
     resolveConfigRegistry: () => ({ url: "https://www.shop.example/" }),

@@ -34,7 +34,15 @@ import {
   runChromium,
   startDeadlineMs,
 } from "./running-chromium.ts";
-import { hasOtherProfile, needsStart, type StartSettings, settingsAfter, type WantedChange } from "./start-settings.ts";
+import { SetupRefused } from "./setup-refused.ts";
+import {
+  addedExtensions,
+  hasOtherProfile,
+  needsStart,
+  type StartSettings,
+  settingsAfter,
+  type WantedChange,
+} from "./start-settings.ts";
 import type { VirtualScreen } from "./virtual-screen.ts";
 import type { ResizeOutcome } from "./windows.ts";
 
@@ -70,9 +78,9 @@ export type Browser = {
   /**
    * Changes the browser until its next reset. `archives`: the change's. `onStart`: called before Chromium is
    * killed because a new one must start. One call at a time, and none during a reset. Rejects when nothing has changed
-   * because something failed.
+   * because something failed; by `SetupRefused` when Chromium does not take an extension.
    */
-  change(wanted: WantedChange, archives: ArchiveFolder, onStart: () => void): Promise<ChangeOutcome>;
+  change(wanted: WantedChange, archives: ChangeArchives, onStart: () => void): Promise<ChangeOutcome>;
   /** Removes the files of the session. Never rejects; false: something stays. */
   clearFiles(): Promise<boolean>;
   /** As that of the present Chromium. */
@@ -93,8 +101,18 @@ export type Browser = {
   stop(atOnce: boolean): Promise<void>;
 };
 
+/** The archives of a change, which stay until the next reset. */
+export type ChangeArchives = Pick<ArchiveFolder, "has" | "file">;
+
 /** The folder of the archives that a holder's change has. */
 export const changeArchivesDir = ({ dataDir }: AgentConfig): string => join(dataDir, "archives-of-change");
+
+/** The folder of the extensions that a holder has loaded. */
+export const holderExtensionsDir = ({ dataDir }: Pick<AgentConfig, "dataDir">): string =>
+  join(dataDir, "extensions-of-holder");
+
+/** What a new start for the same holder needs, and a reset removes. */
+const holderDirs = (config: AgentConfig): string[] => [changeArchivesDir(config), holderExtensionsDir(config)];
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -133,6 +151,17 @@ const createChanges = (
   let now = base;
   let isStarting = false;
 
+  const startAnew = async (made: StartSettings, stop: AbortSignal): Promise<"changed" | "browser_unhealthy"> => {
+    try {
+      await running.startAnew(made, stop, holderDirs(config));
+      return "changed";
+    } catch (error) {
+      if (error instanceof SetupRefused && made !== now) throw error;
+      if (!stop.aborted) endBecause(error);
+      return "browser_unhealthy";
+    }
+  };
+
   const startChanged = async (made: StartSettings, { stop, onStart }: Changing): Promise<ChangeOutcome> => {
     if (signal.aborted) return "stopping";
     const inTime = AbortSignal.any([signal, stop, AbortSignal.timeout(startDeadlineMs)]);
@@ -141,10 +170,10 @@ const createChanges = (
     onStart();
     isStarting = true;
     try {
-      await running.startAnew(made, stop, [changeArchivesDir(config)]);
-      return "changed";
+      return await startAnew(made, stop);
     } catch (error) {
-      if (!stop.aborted) endBecause(error);
+      // Its holder goes on with what it had before.
+      if ((await startAnew(now, stop)) === "changed") throw error;
       return "browser_unhealthy";
     } finally {
       isStarting = false;
@@ -152,7 +181,11 @@ const createChanges = (
   };
 
   /** Without a new start. What can be refused comes first. */
-  const changeRunning = async ({ received, viewport }: StartSettings, stop: AbortSignal): Promise<ChangeOutcome> => {
+  const changeRunning = async (after: StartSettings, stop: AbortSignal): Promise<ChangeOutcome> => {
+    const { received, viewport } = after;
+    const extensions = addedExtensions(now, after);
+    if (received && extensions.length > 0)
+      await parts.addExtensions(extensions, { ...running.present(), archive: received.archive }, stop);
     const rules = received?.setup.network;
     const former = now.received?.setup.network;
     const isNew = !isDeepStrictEqual(rules, former);
@@ -171,10 +204,11 @@ const createChanges = (
     forget() {
       now = base;
     },
-    async carryOut(wanted: WantedChange, archives: ArchiveFolder, changing: Changing): Promise<ChangeOutcome> {
+    async carryOut(wanted: WantedChange, archives: ChangeArchives, changing: Changing): Promise<ChangeOutcome> {
       if (hasOtherProfile(now, wanted)) return "profile_loaded";
       const after = settingsAfter(now, wanted, archives);
-      const outcome = needsStart(now, after, running.startedWith())
+      const present = { startedWith: running.startedWith(), isShell: running.present().isShell };
+      const outcome = needsStart(now, after, present)
         ? await startChanged(after, changing)
         : await changeRunning(after, changing.stop);
       if (outcome === "changed") now = after;
@@ -215,8 +249,9 @@ export const startBrowser = async (
     if (config.browser.start_url) running.present().open(config.browser.start_url);
   };
   openStartUrl();
-  const forgetArchives = (): Promise<void> =>
-    rm(changeArchivesDir(config), { recursive: true, force: true, maxRetries: 5 });
+  const forgetArchives = async (): Promise<void> => {
+    for (const folder of holderDirs(config)) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
 
   const resetNow = async (): Promise<void> => {
     changing?.stop.abort();

@@ -53,6 +53,8 @@ export type Chromium = {
   pageOrder: PageOrder;
   /** Of a headful browser. */
   screen: Pick<VirtualScreen, "connect"> | undefined;
+  /** Whether it is the headless shell, which knows no extensions. */
+  isShell: boolean;
   /** Its folder, which goes with it: features keep files there. */
   folder: string;
   /**
@@ -233,8 +235,7 @@ export const startChromium = async (
   return {
     devTools,
     pageOrder,
-    screen,
-    folder,
+    ...{ screen, folder, isShell: shell },
     ...createHealthCheck(cdp),
     takeDownloads: () => void takeDownloads().catch(() => undefined),
     open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),

@@ -114,7 +114,10 @@ test("changes are carried out one after the other, also after one that has faile
   await settled();
   waiting[1]?.resolve("changed");
   expect(await second).toBe("changed");
-  expect(told).toEqual([["changed", true]]);
+  expect(told).toEqual([
+    ["failed", true],
+    ["changed", true],
+  ]);
 });
 
 test("the request of a lease is another one only when the change was carried out", async () => {

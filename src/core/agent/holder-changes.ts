@@ -6,10 +6,10 @@ import type { Logger } from "../../platform/base/log.ts";
 import { withoutUndefined } from "../../platform/rules/given-fields.ts";
 import type { BindLease, SeenOutcome } from "../protocol/agent-api.ts";
 import { type BrowserChange, changesBrowser } from "../protocol/browser-change.ts";
-import type { ArchiveFolder } from "./archive-folder.ts";
-import type { Browser, ChangeOutcome } from "./browser.ts";
+import type { Browser, ChangeArchives, ChangeOutcome } from "./browser.ts";
 import { type HeldLease, isLeaseOf } from "./held-lease.ts";
 import type { LeaseName } from "./lease-fence.ts";
+import type { WantedChange } from "./start-settings.ts";
 
 // What came of a session's first navigation, for its lease and some minutes more. Sessions that do not allow it are not
 // looked at.
@@ -65,7 +65,7 @@ export const createHolderOutcome = (observe: FollowOutcome | undefined): HolderO
   };
 };
 
-export type LeaseChange = Omit<BrowserChange, "apply">;
+export type LeaseChange = Omit<BrowserChange, "apply"> & Pick<WantedChange, "extensions">;
 
 export type HolderChanges = {
   /**
@@ -75,15 +75,15 @@ export type HolderChanges = {
   prepare(lease: LeaseName): boolean;
   /**
    * Changes the browser for the lease that holds it, or the lease alone. Its sockets are cut where a new Chromium must
-   * start. `archives`: needed for the browser.
+   * start. `archives`: needed for the browser. Rejects as `Browser.change`.
    */
-  change(change: LeaseChange, archives?: ArchiveFolder): Promise<ChangeOutcome | "not_holder">;
+  change(change: LeaseChange, archives?: ChangeArchives): Promise<ChangeOutcome | "not_holder">;
   /** Whether another Chromium starts for the holder. */
   isStarting(): boolean;
 };
 
 /** Is told when a change has an outcome. `restarted`: another Chromium was started for it. */
-export type ChangeFollower = { changed?(outcome: ChangeOutcome, restarted: boolean): void };
+export type ChangeFollower = { changed?(outcome: ChangeOutcome | "failed", restarted: boolean): void };
 
 type HolderChangesDeps = {
   browser: Pick<Browser, "change">;
@@ -114,7 +114,7 @@ export const createHolderChanges = ({
 
   const carryOut = async (
     { request, timeout_seconds, start_url, ...wanted }: LeaseChange,
-    archives: ArchiveFolder | undefined,
+    archives: ChangeArchives | undefined,
   ): Promise<ChangeOutcome | "not_holder"> => {
     const lease = held();
     if (!lease || !isLeaseOf(lease, wanted)) return "not_holder";
@@ -122,12 +122,15 @@ export const createHolderChanges = ({
       lease.rewrite(withoutUndefined({ request, timeout_seconds }));
       open(start_url);
     };
-    if (!archives || !changesBrowser(wanted)) {
+    if (!archives || !(wanted.extensions || changesBrowser(wanted))) {
       finish();
       return "changed";
     }
     begin();
     const goOn = lease.wait();
+    const tell = (outcome: ChangeOutcome | "failed"): void => {
+      for (const follower of followers) follower.changed?.(outcome, isStarting);
+    };
     try {
       const outcome = await browser.change(wanted, archives, () => {
         isStarting = true;
@@ -137,8 +140,11 @@ export const createHolderChanges = ({
       if (outcome === "changed") finish();
       const { session_id, epoch, seq } = wanted;
       log.info({ session_id, epoch, seq, outcome }, "browser changed for its holder");
-      for (const follower of followers) follower.changed?.(outcome, isStarting);
+      tell(outcome);
       return outcome;
+    } catch (error) {
+      tell("failed");
+      throw error;
     } finally {
       isStarting = false;
       goOn();

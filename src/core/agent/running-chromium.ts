@@ -10,7 +10,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import type { PreparePart } from "./browser-parts.ts";
 import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
 import { moveAside, removeMoved } from "./files-dir.ts";
-import { archivesDir } from "./receive-setup.ts";
+import { archivesDir, type ReceivedSetup } from "./receive-setup.ts";
 import type { StartSettings } from "./start-settings.ts";
 
 // The folders that Chromium can write to and that belong to this agent alone: a pod's /tmp and /dev/shm, in local mode
@@ -52,6 +52,12 @@ export type AgentParts = {
   prepare: readonly PreparePart[];
   /** Unpacks the archive of a profile into an empty folder. Rejects for an archive that can't be unpacked. */
   loadProfile(file: string, place: { ref: ArchiveRef; profileDir: string }, signal: AbortSignal): Promise<void>;
+  /** Loads them into a Chromium that runs: all, or none. Rejects as a start with them, or when `signal` is aborted. */
+  addExtensions(
+    extensions: BrowserSetup["extensions"],
+    place: Pick<Chromium, "devTools" | "folder"> & Pick<ReceivedSetup, "archive">,
+    signal: AbortSignal,
+  ): Promise<void>;
 };
 
 /** Takes the lines of each Chromium. */

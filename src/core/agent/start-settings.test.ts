@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BrowserSetup } from "../protocol/browser-setup.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
-import { hasOtherProfile, needsStart, type StartSettings, settingsAfter } from "./start-settings.ts";
+import { addedExtensions, hasOtherProfile, needsStart, type StartSettings, settingsAfter } from "./start-settings.ts";
 
 const viewport = { width: 800, height: 600 };
 const none = { has: () => false } as unknown as ArchiveFolder;
@@ -37,7 +37,23 @@ test.each<[string, StartSettings, StartSettings, boolean]>([
   ["the same authority", madeOf(withAuthority("one")), madeOf(withAuthority("one")), false],
   ["no authority any more", madeOf(withAuthority("one")), madeOf({}), false],
 ])("Chromium starts anew for %s: %#", (_what, before, after, expected) => {
-  expect(needsStart(before, after, before.received?.setup)).toBe(expected);
+  expect(needsStart(before, after, { startedWith: before.received?.setup, isShell: false })).toBe(expected);
+});
+
+test("extensions come besides those that are there, and only the shell starts anew for them", () => {
+  const [made, more] = [
+    { id: "made", name: "made", ...archive },
+    { id: "more", name: "more", ...archive },
+  ];
+  const before = madeOf({ extensions: [made] });
+  const after = settingsAfter(before, { extensions: [more] }, none);
+  expect(after.received?.setup.extensions).toEqual([made, more]);
+  expect(addedExtensions(before, after)).toEqual([more]);
+  expect(addedExtensions({ viewport, location: undefined, received: undefined }, after)).toEqual([made, more]);
+  for (const isShell of [true, false]) {
+    expect(needsStart(before, after, { startedWith: before.received?.setup, isShell })).toBe(isShell);
+    expect(needsStart(after, after, { startedWith: before.received?.setup, isShell })).toBe(false);
+  }
 });
 
 test("a proxy takes all traffic, and those of routes stay; without one the routes stay alone", () => {

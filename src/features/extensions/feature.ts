@@ -7,6 +7,7 @@ import {
   downloadExtensionRoute,
   getExtensionRoute,
   listExtensionsRoute,
+  loadExtensionsRoute,
   uploadExtensionRoute,
 } from "./routes.ts";
 
@@ -23,5 +24,6 @@ export const extensions = {
     downloadExtensionRoute,
     getExtensionRoute,
     deleteExtensionRoute,
+    loadExtensionsRoute,
   ],
 } satisfies Feature;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { browserCallRoute } from "../../core/api/browser-call-route.ts";
 import type { Config } from "../../core/config/config.ts";
 import { isWanted, Paging, pageOf } from "../../core/http/paging.ts";
 import { routesWith } from "../../core/http/route.ts";
@@ -8,6 +9,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
+import { loadExtensions } from "./calls.ts";
 import { ExtensionAnswer, UploadExtension } from "./extension.ts";
 import {
   deleteExtension,
@@ -162,3 +164,15 @@ export const deleteExtensionRoute = defineRoute(
     return { status: 204 };
   },
 );
+
+/** Into one session, whose holder needs no right to store extensions: it has the browser. */
+export const loadExtensionsRoute = browserCallRoute(loadExtensions, {
+  operationId: "loadBrowserExtensions",
+  summary: "Load extensions into a session's browser",
+  description:
+    "A form with `extensions[N][name]` and after it `extensions[N][zip_file]`, a zip file with manifest.json at its root. They " +
+    "are loaded at once, all or none, and go with the session; nothing is stored. A headless browser that was made without " +
+    "extensions is started anew for its first ones, and loses its pages then.",
+  answer: "They are loaded",
+  errors: ["conflict", "payload_too_large"],
+});

@@ -133,11 +133,15 @@ def proxies() -> str:
     return custom.id
 
 
-def extensions() -> str:
+def packed_extension() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("manifest.json", json.dumps({"manifest_version": 3, "name": "walk", "version": "1.0"}))
-    made = client.extensions.upload(file=("walk.zip", packed.getvalue()), name=name)
+    return packed.getvalue()
+
+
+def extensions() -> str:
+    made = client.extensions.upload(file=("walk.zip", packed_extension()), name=name)
     list(client.extensions.list())
     client.extensions.get(name)
     client.extensions.download(made.id).read()
@@ -238,6 +242,13 @@ def curl(session: str) -> None:
     expect_refusal("bad_request", client.browsers.curl, session, url="file:///etc/passwd")
 
 
+def load_extensions(session: str) -> None:
+    load = client.browsers.load_extensions
+    load(session, extensions=[{"name": one, "zip_file": (f"{one}.zip", packed_extension())} for one in ["one", "two"]])
+    expect_refusal("conflict", load, session, extensions=[{"name": "one", "zip_file": ("one.zip", packed_extension())}])
+    expect_refusal("bad_request", load, session, extensions=[{"name": "three", "zip_file": ("three.zip", b"no zip")}])
+
+
 def hands(session: str) -> None:
     computer = client.browsers.computer
     computer.move_mouse(session, x=30, y=40, smooth=True, duration_ms=50)
@@ -310,6 +321,7 @@ def browsers(vault: str, proxy: str) -> None:
     events = client.browsers.telemetry.stream(session.session_id, replay="all")
     same("events of a session", len(client.events(events, 1, "an event of a session")), 1)
     list(client.browsers.telemetry.events(session.session_id))
+    load_extensions(session.session_id)
     files(session.session_id)
     hands(session.session_id)
     curl(session.session_id)

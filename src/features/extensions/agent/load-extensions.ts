@@ -6,6 +6,7 @@
  * client makes have the extension too, for which the switch has no word. It needs the program `chromium`, also
  * headless: `chromium-headless-shell` knows no extensions.
  */
+import { SetupRefused } from "../../../core/agent/setup-refused.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { CdpRefused } from "../../../platform/cdp/cdp-errors.ts";
 
@@ -14,11 +15,6 @@ const timeoutMs = 15_000;
 
 /** An extension in a folder of its own. `name`: what errors call it. */
 export type UnpackedExtension = { name: string; folder: string };
-
-/** Chromium does not take what the setup gives it, and would not at the next start either. The message is for users. */
-export class SetupRefused extends Error {
-  override name = "SetupRefused";
-}
 
 /** Names the extension, with Chromium's reason, without the place of this browser's files. */
 const failed = ({ name, folder }: UnpackedExtension, cause: Error): Error => {
@@ -29,7 +25,7 @@ const failed = ({ name, folder }: UnpackedExtension, cause: Error): Error => {
 /**
  * Loads the extensions one after the other, in the order of the list. Of two that set the same (a start page, a proxy),
  * the later one counts. Returns their ids. Rejects at the first that Chromium does not take, with its name and
- * Chromium's reason: by `SetupRefused`, or by another error when Chromium does not answer.
+ * Chromium's reason: by `SetupRefused`, or by another error when Chromium does not answer. Then none is loaded.
  */
 export const loadExtensions = async (extensions: UnpackedExtension[], cdp: CdpConnection): Promise<string[]> => {
   const ids: string[] = [];
@@ -39,6 +35,7 @@ export const loadExtensions = async (extensions: UnpackedExtension[], cdp: CdpCo
       const { id } = await cdp.send("Extensions.loadUnpacked", params, { timeoutMs });
       ids.push(id);
     } catch (cause) {
+      await Promise.allSettled(ids.map((id) => cdp.send("Extensions.uninstall", { id }, { timeoutMs })));
       throw failed(extension, cause as Error);
     }
   }

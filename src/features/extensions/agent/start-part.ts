@@ -3,11 +3,12 @@ import type { PreparePart } from "../../../core/agent/browser-parts.ts";
 
 /** Unpacks the extensions of the setup, and loads them once Chromium is up. */
 export const extensionPart: PreparePart = async ({ received, folder, signal }) => {
-  if (!received?.setup.extensions.length) return {};
+  const wanted = received?.setup.extensions ?? [];
+  if (!received || wanted.length === 0) return {};
   const [{ unpackExtensions }, { loadExtensions }] = await Promise.all([
     import("./unpack-extensions.ts"),
     import("./load-extensions.ts"),
   ]);
-  const extensions = await unpackExtensions(received, join(folder, "extensions"), signal);
+  const extensions = await unpackExtensions({ ...received, extensions: wanted }, join(folder, "extensions"), signal);
   return { needsFullBrowser: true, onUp: (cdp) => loadExtensions(extensions, cdp) };
 };

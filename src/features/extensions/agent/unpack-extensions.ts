@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReceivedSetup } from "../../../core/agent/receive-setup.ts";
+import type { BrowserSetup } from "../../../core/protocol/browser-setup.ts";
 import { parseManifest } from "../zip/manifest.ts";
 import { unpackExtensionZip } from "../zip/unpack-extension-zip.ts";
 import type { UnpackedExtension } from "./load-extensions.ts";
@@ -18,17 +19,17 @@ const keepId = async (folder: string, id: string): Promise<void> => {
 };
 
 /**
- * Unpacks the extensions of a setup, in load order, into folders below `parent`, which it makes. Rejects when an
- * archive has been changed.
+ * Unpacks extensions, in load order, into folders below `parent`, which it makes. Rejects when an archive has been
+ * changed.
  */
 export const unpackExtensions = async (
-  { setup, archive }: ReceivedSetup,
+  { extensions, archive }: Pick<BrowserSetup, "extensions"> & Pick<ReceivedSetup, "archive">,
   parent: string,
   signal: AbortSignal,
 ): Promise<UnpackedExtension[]> => {
   await mkdir(parent, { mode: 0o700 });
   const unpacked: UnpackedExtension[] = [];
-  for (const [index, { id, name, ...ref }] of setup.extensions.entries()) {
+  for (const [index, { id, name, ...ref }] of extensions.entries()) {
     const folder = join(parent, String(index));
     await unpackExtensionZip({ path: archive(ref), folder, sha256: ref.sha256 }, { signal });
     await keepId(folder, id);

@@ -212,7 +212,7 @@ describe("a form", () => {
 
   // FILE-2, FILE-5
   test.each<[string, [string, string, string?][], RegExp]>([
-    ["no file", [["files[0][dest_path]", "/tmp/a"]], /no file/],
+    ["no file", [["files[0][dest_path]", "/tmp/a"]], /^files: the form has none/],
     [
       "a file before its path",
       [
