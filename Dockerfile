@@ -47,6 +47,7 @@ RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
       "chromium${CHROMIUM_VERSION:+=$CHROMIUM_VERSION}" \
       "chromium-common${CHROMIUM_VERSION:+=$CHROMIUM_VERSION}" \
+      "chromium-driver${CHROMIUM_VERSION:+=$CHROMIUM_VERSION}" \
       "chromium-headless-shell${CHROMIUM_VERSION:+=$CHROMIUM_VERSION}" \
       ffmpeg iproute2 socat tini xvfb \
       fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
@@ -79,6 +80,7 @@ USER 10001:10001
 # garbage and there is one beside every browser.
 ENV BROWSERPOOL_CHROMIUM=/usr/lib/chromium/chromium \
     BROWSERPOOL_CHROMIUM_HEADLESS=/usr/lib/chromium/chromium-headless-shell \
+    BROWSERPOOL_CHROMEDRIVER=/usr/bin/chromedriver \
     BROWSERPOOL_AGENT_DATA_DIR=/tmp/.browserpool \
     BROWSERPOOL_AGENT_FILES_DIR=/tmp \
     BROWSERPOOL_AGENT_SCRATCH_DIRS=/tmp/.browserpool:/tmp:/dev/shm \

@@ -34,7 +34,7 @@ const usage = `usage: node scripts/setup.mjs [--packages-only | --kubectl | --im
 Installs only what is missing:
   in node_modules, by npm ci      npm packages, Node 24 among them
   by apt-get, as root             redis-server, chromium, chromium-headless-shell, Xvfb, socat, ip, bwrap,
-                                  ffmpeg
+                                  ffmpeg, chromedriver
   in the cache                    etcd, kube-apiserver: downloaded, else built from Go modules; Go itself as a
                                   module, where it is missing or too old
 
@@ -61,7 +61,8 @@ Environment:
   KUBEBUILDER_ASSETS            folder with etcd, kube-apiserver and kubectl to use
   BROWSERPOOL_CACHE_DIR         the cache (default: browserpool in the user's cache folder)
   BROWSERPOOL_DOWNLOAD_MIRROR   URL to download from instead of the official ones; "off": always build
-  BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM, BROWSERPOOL_CHROMIUM_HEADLESS   programs to use instead of those on PATH
+  BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM, BROWSERPOOL_CHROMIUM_HEADLESS, BROWSERPOOL_CHROMEDRIVER
+                                programs to use instead of those on PATH
   BROWSERPOOL_WITHOUT           programs that apt-get installs, to go on without: "ffmpeg,Xvfb"
 `;
 
@@ -83,6 +84,7 @@ const systemPrograms = /** @type {const} */ ([
   "ip",
   "bwrap",
   "ffmpeg",
+  "chromedriver",
 ]);
 
 /**

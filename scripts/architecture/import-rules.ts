@@ -17,6 +17,11 @@ export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, st
   sites: {
     proxies: "a site's recipe names a kind of proxy",
   },
+  webdriver: {
+    code: "a driver is kept apart as code is",
+    "dev-tools": "a driver asks for what Chromium tells at its port",
+    network: "a driver in local mode sees of the machine what its browser does",
+  },
   vaults: { profiles: "a connection makes the profile that its logins are kept in" },
 };
 
@@ -63,6 +68,8 @@ export const restrictions: readonly Restriction[] = [
       "features/sites/rules/target.ts",
       "features/sites/visit",
       "features/telemetry/telemetry-event.ts",
+      "features/webdriver/calls.ts",
+      "features/webdriver/webdriver-answer.ts",
       "platform/addresses",
       "platform/base",
       "platform/cdp",

@@ -72,7 +72,7 @@ export const requireInstallable = (programs, env) => {
     exitCode: 2,
     wayOut: [
       line ? `Install what is missing, then run again:\n  ${line}` : "Install what is missing so that it is on PATH.",
-      "Or name programs that you have by BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM and BROWSERPOOL_CHROMIUM_HEADLESS.",
+      "Or name programs that you have by BROWSERPOOL_REDIS_SERVER, BROWSERPOOL_CHROMIUM, BROWSERPOOL_CHROMIUM_HEADLESS and BROWSERPOOL_CHROMEDRIVER.",
     ].join("\n"),
   });
 };

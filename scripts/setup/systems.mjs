@@ -44,6 +44,8 @@ const packages = {
   ip: { apt: "iproute2", dnf: "iproute", zypper: "iproute2", pacman: "iproute2", brew: "" },
   bwrap: { apt: "bubblewrap", dnf: "bubblewrap", zypper: "bubblewrap", pacman: "bubblewrap", brew: "" },
   ffmpeg: { dnf: "ffmpeg-free", zypper: "ffmpeg-7" },
+  // Arch has it in the package of Chromium.
+  chromedriver: { apt: "chromium-driver", pacman: "" },
   // With python3 itself, and with ensurepip, which Debian takes out of that.
   python3: { apt: "python3-venv" },
 };

@@ -27,6 +27,7 @@ import { recordings } from "../features/recordings/feature.ts";
 import { sites } from "../features/sites/feature.ts";
 import { telemetry } from "../features/telemetry/feature.ts";
 import { vaults } from "../features/vaults/feature.ts";
+import { webDriver } from "../features/webdriver/feature.ts";
 import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import type { AnyKind } from "../platform/kinds/kind.ts";
@@ -43,6 +44,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   computer,
   curl,
   devTools,
+  webDriver,
   code,
   recordings,
   liveView,

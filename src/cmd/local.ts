@@ -105,6 +105,7 @@ const agentEnvironment = (
   ...(programs["chromium-headless-shell"] && { BROWSERPOOL_CHROMIUM_HEADLESS: programs["chromium-headless-shell"] }),
   ...(programs.Xvfb && { BROWSERPOOL_XVFB: programs.Xvfb }),
   ...(programs.ffmpeg && { BROWSERPOOL_FFMPEG: programs.ffmpeg }),
+  ...(programs.chromedriver && { BROWSERPOOL_CHROMEDRIVER: programs.chromedriver }),
 });
 
 /** Creates the objects that `api`, `operator` and the local kubelet need at their start. */
@@ -194,11 +195,11 @@ const reachable = (url: string): string => url.replace("//0.0.0.0:", "//127.0.0.
 
 /** Users for the pods, where this is root and can have them. */
 const podUsers = (
-  { chromium, "chromium-headless-shell": shell, Xvfb, ffmpeg }: Programs,
+  { chromium, "chromium-headless-shell": shell, Xvfb, ffmpeg, chromedriver }: Programs,
   agentCommand: LocalOptions["agentCommand"],
   compileCache: string,
 ): Promise<PodUsers | undefined> =>
-  createPodUsers({ agentCommand, programs: [chromium, shell, Xvfb, ffmpeg], compileCache });
+  createPodUsers({ agentCommand, programs: [chromium, shell, Xvfb, ffmpeg, chromedriver], compileCache });
 
 const removeData = async (dataDir: string): Promise<void> => {
   for (const name of ["etcd", "redis", "pods", "blobs", "api-key", "logs"])

@@ -6,6 +6,7 @@ import type { AgentServer } from "../core/agent/agent-http.ts";
 import { startAgentServer } from "../core/agent/agent-server.ts";
 import { type Browser, changeArchivesDir } from "../core/agent/browser.ts";
 import { callRoutes } from "../core/agent/call-routes.ts";
+import type { GuestDeps } from "../core/agent/join-guest.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../core/agent/lease-keeper.ts";
 import type { ReceivedSetup } from "../core/agent/receive-setup.ts";
 import { createFillTimes } from "../core/agent/shown-pages.ts";
@@ -28,6 +29,7 @@ import { startOutcomes } from "../features/sites/agent/start-outcomes.ts";
 import { createSessionTelemetry } from "../features/telemetry/agent/session-telemetry.ts";
 import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts";
 import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
+import { createSessionDrivers } from "../features/webdriver/agent/session-drivers.ts";
 import { createLogger, type Logger } from "../platform/base/log.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
@@ -132,7 +134,9 @@ export const serveBrowser = async (
   });
   const files = createSessionFiles(config);
   const computer = createComputer({ browser, shownPages: fills });
-  const code = createSessionCode({ config, browser, admit: (...asked) => leases.admit(...asked), watch: telemetry });
+  const guests: GuestDeps = { browser, admit: (...asked) => leases.admit(...asked), watch: telemetry };
+  const code = createSessionCode({ ...guests, browser, config });
+  const drivers = createSessionDrivers({ ...guests, browser, config, log });
   const present = received?.setup.extensions.length ?? 0;
   const extensions = createHolderExtensions({ config, present, leases: () => leases });
   const keeping = {
@@ -141,7 +145,7 @@ export const serveBrowser = async (
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings, files, computer, code, extensions],
+    followers: [telemetry, logs, recordings, files, computer, code, drivers, extensions],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -153,7 +157,7 @@ export const serveBrowser = async (
     leases,
     browser,
     upgrades: {
-      "/webdriver": createBidiServer({ browser, log }),
+      "/webdriver": createBidiServer({ browser, prompts: drivers.bidiPrompts, log }),
       "/view": createLiveView({ ...browser, shownPages: fills, mask: telemetry.masked }),
     },
     watch: telemetry,
@@ -170,6 +174,7 @@ export const serveBrowser = async (
           ...computer.handlers,
           ...createCurl({ browser }),
           ...code.handlers,
+          ...drivers.handlers,
           ...extensions.handlers,
           ...devToolsHandlers(browser.devTools),
         ],

@@ -71,7 +71,7 @@ const cachedVersions = {
 /** @typedef {keyof typeof receiverProgramVersions} ReceiverProgram */
 /** @typedef {keyof typeof checkProgramVersions} CheckProgram */
 /** @typedef {keyof typeof cachedVersions} CachedProgram a program that the set-up puts into the cache */
-/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "socat" | "ip" | "bwrap" | "ffmpeg" | "faketime"} SystemProgram */
+/** @typedef {"redis-server" | "chromium" | "chromium-headless-shell" | "Xvfb" | "socat" | "ip" | "bwrap" | "ffmpeg" | "chromedriver" | "faketime"} SystemProgram */
 /** @typedef {{ [name in CachedProgram | SystemProgram]?: string | undefined }} Programs */
 /** @typedef {{ [name: string]: string | undefined }} Environment */
 
@@ -244,7 +244,8 @@ const locateChromium = (env) => {
  * Absolute path of every program; undefined when it is missing. Reads the disk on each call.
  * Control plane: `KUBEBUILDER_ASSETS`, the cache, and only for kubectl PATH (1.35 or newer). Programs of tests and checks: the
  * cache. The others: `BROWSERPOOL_REDIS_SERVER`,
- * `BROWSERPOOL_CHROMIUM`, `BROWSERPOOL_CHROMIUM_HEADLESS`, then PATH; Chromium also where others install it.
+ * `BROWSERPOOL_CHROMIUM`, `BROWSERPOOL_CHROMIUM_HEADLESS`, `BROWSERPOOL_CHROMEDRIVER`, then PATH; Chromium also where
+ * others install it.
  * @param {Environment} [env]
  * @returns {Programs}
  */
@@ -259,6 +260,7 @@ export const locatePrograms = (env = process.env) => ({
   ip: locateSystemProgram("ip", env),
   bwrap: locateSystemProgram("bwrap", env),
   ffmpeg: locateSystemProgram("ffmpeg", env),
+  chromedriver: locateSystemProgram("chromedriver", env, "BROWSERPOOL_CHROMEDRIVER"),
   faketime: locateSystemProgram("faketime", env),
   toxiproxy: locateCachedProgram("toxiproxy", env),
   linearizability: locateCachedProgram("linearizability", env),

@@ -25,6 +25,7 @@ export const systemPrograms = [
   "ip",
   "bwrap",
   "ffmpeg",
+  "chromedriver",
 ];
 
 type SetupRun = { child: ChildProcess; stderr: () => string; ended: Promise<SetupResult> };

@@ -65,7 +65,9 @@ describe("set-up that can't continue", () => {
     sandbox.program("Xvfb");
     const { code, output } = await sandbox.setUp([], giveControlPlane());
     expect(code).toBe(2);
-    expect(output).toContain("redis-server, chromium, chromium-headless-shell, socat, ip, bwrap, ffmpeg are missing");
+    expect(output).toContain(
+      "redis-server, chromium, chromium-headless-shell, socat, ip, bwrap, ffmpeg, chromedriver are missing",
+    );
     expect(existsSync(sandbox.cache)).toBe(false);
     expect(output.match(/failed/g)).toHaveLength(1);
     expect(output).not.toContain("Xvfb");
@@ -83,7 +85,7 @@ describe("set-up that can't continue", () => {
 
   test("goes on without programs that somebody leaves out, but never without Redis", async () => {
     for (const name of ["chromium-headless-shell", "ip", "socat", "bwrap"]) sandbox.program(name);
-    const more = { ...giveControlPlane(), BROWSERPOOL_WITHOUT: "redis-server,ffmpeg,Xvfb,chromium" };
+    const more = { ...giveControlPlane(), BROWSERPOOL_WITHOUT: "redis-server,ffmpeg,Xvfb,chromium,chromedriver" };
     const { code, output } = await sandbox.setUp([], more);
     expect(code).toBe(2);
     expect(output).toContain("redis-server is missing");

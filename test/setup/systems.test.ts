@@ -39,18 +39,18 @@ test.each([
 
 test("macOS has brew", () => expect(packageManagerOf({ platform: "darwin" })).toBe("brew"));
 
-const missing = ["redis-server", "chromium", "chromium-headless-shell", "Xvfb", "ip", "bwrap"];
+const missing = ["redis-server", "chromium", "chromium-headless-shell", "Xvfb", "ip", "bwrap", "chromedriver"];
 
 test.each([
   [
     "Debian 12",
-    "sudo apt-get update && sudo apt-get install -y --no-install-recommends redis-server chromium chromium-headless-shell xvfb iproute2 bubblewrap",
+    "sudo apt-get update && sudo apt-get install -y --no-install-recommends redis-server chromium chromium-headless-shell xvfb iproute2 bubblewrap chromium-driver",
   ],
   [
     "Fedora",
-    "sudo dnf install -y valkey-compat-redis chromium chromium-headless xorg-x11-server-Xvfb iproute bubblewrap",
+    "sudo dnf install -y valkey-compat-redis chromium chromium-headless xorg-x11-server-Xvfb iproute bubblewrap chromedriver",
   ],
-  ["openSUSE Leap", "sudo zypper install -y redis chromium xorg-x11-server-Xvfb iproute2 bubblewrap"],
+  ["openSUSE Leap", "sudo zypper install -y redis chromium xorg-x11-server-Xvfb iproute2 bubblewrap chromedriver"],
   ["Arch Linux", "sudo pacman -S --needed valkey chromium xorg-server-xvfb iproute2 bubblewrap"],
   ["NixOS", undefined],
 ] as const)("on %s one line installs all", (name, line) => {

@@ -74,6 +74,10 @@ const programs = (found: Programs): Check[] => {
       args: ["-version"],
       without: warning("not found: no recordings", install),
     }),
+    program("chromedriver", {
+      path: found.chromedriver,
+      without: warning("not found: no WebDriver over HTTP", `${install}; or set BROWSERPOOL_CHROMEDRIVER`),
+    }),
   ];
 };
 

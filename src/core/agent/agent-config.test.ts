@@ -35,6 +35,12 @@ test("the variables of a pod are enough", () => {
   });
 });
 
+test("chromedriver is where it is told to be, or there is none", () => {
+  expect(readAgentConfig(env).programs.chromedriver).toBeUndefined();
+  const told = { ...env, BROWSERPOOL_CHROMEDRIVER: "/usr/bin/chromedriver" };
+  expect(readAgentConfig(told).programs.chromedriver).toBe("/usr/bin/chromedriver");
+});
+
 test("the grace of its pod is told in seconds; not told, there is none", () => {
   expect(readAgentConfig(env).graceMs).toBe(0);
   expect(readAgentConfig({ ...env, BROWSERPOOL_AGENT_GRACE_SECONDS: "600" }).graceMs).toBe(600_000);

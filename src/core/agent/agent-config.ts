@@ -51,7 +51,14 @@ export type AgentConfig = {
    * they lead nowhere.
    */
   exampleAddress: string | undefined;
-  programs: { chromium: string; chromiumHeadless: string; xvfb: string; ffmpeg: string };
+  /** `chromedriver`: undefined where there is none. */
+  programs: {
+    chromium: string;
+    chromiumHeadless: string;
+    xvfb: string;
+    ffmpeg: string;
+    chromedriver: string | undefined;
+  };
   /** Whether Chromium keeps its own sandbox, which root cannot use. */
   sandbox: boolean;
   /** The only variables of the agent's environment that the browser's processes inherit. */
@@ -141,6 +148,7 @@ const AgentEnv = z
     BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
     BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
     BROWSERPOOL_FFMPEG: z.string().min(1).default("ffmpeg"),
+    BROWSERPOOL_CHROMEDRIVER: z.string().startsWith("/").optional(),
     BROWSERPOOL_CHROMIUM_SANDBOX: z.enum(["true", "false"]).optional(),
   })
   .superRefine((env, context) => {
@@ -196,6 +204,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
       chromiumHeadless: read.data.BROWSERPOOL_CHROMIUM_HEADLESS,
       xvfb: read.data.BROWSERPOOL_XVFB,
       ffmpeg: read.data.BROWSERPOOL_FFMPEG,
+      chromedriver: read.data.BROWSERPOOL_CHROMEDRIVER,
     },
     sandbox: sandbox === undefined ? process.getuid?.() !== 0 : sandbox === "true",
     inheritedEnv: pick(env, inheritedNames),

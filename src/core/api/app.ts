@@ -1,11 +1,11 @@
-import express, { type Express, type Request, type RequestHandler } from "express";
+import express, { type Express, type RequestHandler } from "express";
 import { AppError } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
 import { traceHeaders, traceIn } from "../../platform/tracing/trace-context.ts";
 import { anotherProduct } from "../http/another-product.ts";
 import type { AppDeps, HttpServices } from "../http/app-deps.ts";
 import { newFacts, noteRoute, recordCall } from "../http/audit-call.ts";
-import { clientAddress, failedToken } from "../http/client-address.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { ignoredFields } from "../http/ignored-fields.ts";
 import { allowOrigins } from "../http/middleware/cors.ts";
 import { answerError, asAppError } from "../http/middleware/error-answer.ts";
@@ -27,9 +27,9 @@ import {
 import type { Method, Route } from "../http/route.ts";
 import { callerGone, readGiven, send, serveRoute } from "../http/serve-route.ts";
 import { eventHeaders, sendEvents } from "../http/sse.ts";
-import { type SessionByToken, sessionByToken } from "../sessions/authorize-session.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
 import type { Feature } from "./feature.ts";
+import { authorize, callerOf, enterCall, queryToken } from "./session-caller.ts";
 
 // Operations of a session that are served in two places: at `/browsers/{id_or_name}/…` for a key, and below the
 // session's `base_url` for its token, where the public clients ask for them once they know the session. Who has the
@@ -39,21 +39,7 @@ import type { Feature } from "./feature.ts";
 const atApi = "/browsers/{id_or_name}/";
 const atSession = "/gateway/:session/";
 
-const one = (value: unknown): string => (typeof value === "string" ? value : "");
-
-const authorize = async (request: Request, { services }: AppDeps): Promise<SessionByToken> => {
-  const asked = { sessionId: one(request.params.session), token: one(request.query.jwt) };
-  try {
-    return await sessionByToken(asked, services);
-  } catch (error) {
-    throw error instanceof AppError ? failedToken(request, services, error) : error;
-  }
-};
-
 const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
-
-/** The bounds of a token's holder are those of its session. */
-const keyIdOf = ({ lease }: SessionByToken): string => `session/${lease.session}`;
 
 /** Serves the calls of `routes` to what is beside a session's browser. */
 const mountSessionCalls = (app: Express, routes: readonly Route[], deps: AppDeps): void => {
@@ -63,13 +49,10 @@ const mountSessionCalls = (app: Express, routes: readonly Route[], deps: AppDeps
     const name = path.slice(atApi.length);
     app[method](`${atSession}${expressPath(name)}`, async (request, response) => {
       setRoute(response, `/gateway/{session}/${name}`);
-      const { projectId, ...found } = await authorize(request, deps);
-      const caller = { keyId: keyIdOf({ projectId, ...found }), projectId };
+      const found = await authorize(request, queryToken(request), deps);
+      const caller = callerOf(found);
       const { callerLimits } = deps.services;
-      whenClosed(response, callerLimits.enter("key", caller.keyId));
-      const gone = new AbortController();
-      whenClosed(response, () => gone.abort(callerGone()));
-      const signal = AbortSignal.any([gone.signal, deps.stopping]);
+      const signal = enterCall(response, caller, deps);
       const { jwt: _, ...query } = request.query;
       const params = { ...request.params, id_or_name: found.lease.session };
       const enter = () => callerLimits.enterUpload(caller);
@@ -93,9 +76,9 @@ const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDep
     const name = path.slice(atApi.length);
     app.get(`${atSession}${expressPath(name)}`, async (request, response) => {
       setRoute(response, `/gateway/{session}/${name}`);
-      const { projectId, ...found } = await authorize(request, deps);
+      const found = await authorize(request, queryToken(request), deps);
       const { callerLimits } = deps.services;
-      whenClosed(response, callerLimits.enterStream({ keyId: keyIdOf({ projectId, ...found }), projectId }));
+      whenClosed(response, callerLimits.enterStream(callerOf(found)));
       const gone = new AbortController();
       whenClosed(response, () => gone.abort(callerGone()));
       const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);

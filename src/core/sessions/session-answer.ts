@@ -76,6 +76,10 @@ const socketUrl = (base: string, what: "cdp" | "webdriver", jwt: string): string
 export const cdpUrlOf = (lease: AnyLease, baseUrl: string, deps: { signingKey: KeyObject }): string =>
   socketUrl(baseOf(lease, baseUrl), "cdp", tokenOf(lease, requestOf(lease), deps));
 
+/** The URL of its WebDriver BiDi, in the same way. */
+export const bidiUrlOf = (lease: AnyLease, baseUrl: string, deps: { signingKey: KeyObject }): string =>
+  socketUrl(baseOf(lease, baseUrl), "webdriver", tokenOf(lease, requestOf(lease), deps));
+
 const linksOf = (lease: AnyLease, request: SessionRequest, baseUrl: string, deps: { signingKey: KeyObject }): Links => {
   const base = baseOf(lease, baseUrl);
   const poolUid = request.pool.uid;

@@ -155,12 +155,13 @@ export const telemetryEventTypes = {
   },
   webdriver_connect: {
     category: "connection",
-    about: "A WebDriver BiDi client has connected. The public SDK does not know this type.",
+    about:
+      "A WebDriver client has connected: by BiDi, or a session over HTTP was made. The public SDK does not know this type.",
     data: z.object({}),
   },
   webdriver_disconnect: {
     category: "connection",
-    about: "A WebDriver BiDi client has gone. The public SDK does not know this type.",
+    about: "A WebDriver client has gone. The public SDK does not know this type.",
     data: z.object({ duration_ms: count }),
   },
   live_view_connect: {

@@ -71,9 +71,16 @@ const apartOnMachine = (filesDir: string): string[] => [
   ...["--bind", filesDir, onMachine.filesAt, "--"],
 ];
 
-/** In a pod, whose seccomp profile has these namespaces and no `mount`. */
-const apartInPod = [
+/**
+ * Namespaces of network and processes in a pod, whose seccomp profile has these and no `mount`. In them a program has
+ * rights.
+ */
+export const ownNamespaces: readonly string[] = [
   ...["unshare", "--user", "--map-current-user", "--keep-caps", "--net", "--pid", "--fork", "--kill-child", "--"],
+];
+
+/** Takes these rights away. */
+export const withoutRights: readonly string[] = [
   ...["setpriv", "--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"],
 ];
 
@@ -91,7 +98,7 @@ export const executorCommand = ({
 }: Pick<AgentConfig, "filesDir" | "ownPorts">): ExecutorCommand => {
   const inPod = { appAt: root, filesAt: filesDir, node: process.execPath };
   const seen = ownPorts === undefined ? inPod : onMachine;
-  const apart = seen === inPod ? apartInPod : apartOnMachine(filesDir);
+  const apart = seen === inPod ? [...ownNamespaces, ...withoutRights] : apartOnMachine(filesDir);
   return { program: "choom", args: [...bounds, ...apart, seen.node, ...nodeArgs(seen)], filesAt: seen.filesAt };
 };
 

@@ -1,49 +1,31 @@
 /** The code that the holder of a browser runs beside it: its calls, and the end of its executors with the lease. */
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { AgentConfig } from "../../../core/agent/agent-config.ts";
-import { createCdpProxy } from "../../../core/agent/agent-server.ts";
 import type { Browser } from "../../../core/agent/browser.ts";
 import { type CallHandler, CallRefused, callHandler } from "../../../core/agent/call-routes.ts";
 import { groupsFileOf } from "../../../core/agent/chromium.ts";
-import type { LeaseFollower, LeaseKeeper } from "../../../core/agent/lease-keeper.ts";
-import type { ClientWatch } from "../../../core/agent/upgrades.ts";
+import { type GuestDeps, joinGuest } from "../../../core/agent/join-guest.ts";
+import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
 import { readRequestHeaders } from "../../../platform/cdp/http-head.ts";
 import { defaultExecutor, deleteExecutor, executePlaywright, listExecutors, runRepl } from "../calls.ts";
 import type { ExecutorProcess } from "./executor-process.ts";
 import type { Executors, Ran } from "./executors.ts";
 
-type CodeDeps = {
+type CodeDeps = GuestDeps & {
   config: AgentConfig;
-  browser: Pick<Browser, "devTools" | "pageOrder" | "takeDownloads">;
-  /** Of the lease that is held. */
-  admit: LeaseKeeper["admit"];
-  watch: Pick<ClientWatch, "client">;
+  browser: Pick<Browser, "pageOrder">;
 };
 
 type SessionCode = LeaseFollower & { handlers: readonly CallHandler[] };
 
 type Held = { session: string; since: Date; over: AbortController; executors?: Promise<Executors> };
 
-/**
- * Joins an executor with the browser as the server does a client of CDP: it is refused where a client is, cut with
- * them, and noted. Idle, it keeps no lease in use.
- */
 const joining =
-  ({ browser, admit, watch }: CodeDeps, session: string) =>
+  (deps: CodeDeps, session: string) =>
   async (client: Socket, withinMs: number): Promise<void> => {
     const headers = await readRequestHeaders(client, withinMs);
-    const admitted = admit(session, client, "glance");
-    if (admitted === "too_many")
-      throw new CallRefused("too_many_requests", "the session has too many open connections");
-    if (admitted !== "admitted")
-      throw new CallRefused("conflict", "the browser is being changed, or its session is over");
-    const head = Buffer.alloc(0);
-    await watch.client("cdp", client, head);
-    const refuse = (): void => void client.destroy();
-    const request = { headers } as IncomingMessage;
-    await createCdpProxy(browser)({ request, client, head, prove: () => undefined, refuse });
+    await joinGuest({ request: { headers }, client, head: Buffer.alloc(0) }, { session, kind: "cdp" }, deps);
   };
 
 const makeExecutors = async (deps: CodeDeps, { session, since, over }: Held): Promise<Executors> => {

@@ -15,7 +15,8 @@ const mostTargets = 1000;
 
 const short = (text: string): string => text.slice(0, longestText).toWellFormed();
 
-const versionOf = async (cdp: CdpConnection) => {
+/** What Chromium's port tells at `/json/version`, but for the URL of its WebSocket. */
+export const versionOf = async (cdp: CdpConnection) => {
   const { product, protocolVersion, userAgent, jsVersion } = await cdp.send("Browser.getVersion", undefined, {
     timeoutMs,
   });
@@ -27,7 +28,8 @@ const versionOf = async (cdp: CdpConnection) => {
   };
 };
 
-const targetsOf = async (cdp: CdpConnection): Promise<Target[]> => {
+/** What it tells at `/json/list`, but for the URLs of WebSockets. */
+export const targetsOf = async (cdp: CdpConnection): Promise<Target[]> => {
   const { targetInfos } = await cdp.send("Target.getTargets", {}, { timeoutMs });
   return targetInfos
     .slice(0, mostTargets)

@@ -82,6 +82,8 @@ type BidiSessionDeps = {
   mapper: Mapper;
   /** Sends to the client. */
   send(message: Message): void;
+  /** What a session has that is opened without `session.new`; left out, no capabilities. */
+  usual?: Capabilities;
   /** The session is over: closes the connection after what was sent. */
   end(why: string): void;
 };
@@ -98,7 +100,7 @@ const capabilitiesOf = ({ result }: z.infer<typeof Opened>): Message => {
 };
 
 /** Nothing is asked of the browser before the first command. */
-export const createBidiSession = ({ mapper, send, end }: BidiSessionDeps): BidiSession => {
+export const createBidiSession = ({ mapper, send, end, usual = {} }: BidiSessionDeps): BidiSession => {
   let opening: Promise<Message | undefined> | undefined;
   let opened: ((message: Message) => void) | undefined;
   let unanswered = 0;
@@ -129,7 +131,7 @@ export const createBidiSession = ({ mapper, send, end }: BidiSessionDeps): BidiS
     );
   };
   const run = async (command: Command): Promise<void> => {
-    opening ??= open({});
+    opening ??= open(usual);
     if (!(await opening)) return;
     if (unanswered >= maxUnanswered)
       return send(failure(command, "unknown error", `${maxUnanswered} commands are under way already`));

@@ -10,7 +10,7 @@ import { createBidiSession } from "./bidi-session.ts";
 import { createClientSocket } from "./client-socket.ts";
 import { type Message, readCommand } from "./command.ts";
 import { startMapper } from "./mapper.ts";
-import { devToolsHeader, socketFd } from "./process-contract.ts";
+import { devToolsHeader, promptsHeader, socketFd } from "./process-contract.ts";
 
 /** Longest message of a client, bytes. */
 const maxMessageBytes = 16 * 1024 * 1024;
@@ -47,7 +47,13 @@ const serve = async (request: IncomingMessage, socket: Socket, head: Buffer): Pr
     if ("command" in read) session.take(read.command);
     else client.send(read.answer);
   });
-  const session = createBidiSession({ mapper, send: client.send, end: (why) => client.close("done", why) });
+  const prompts = request.headers[promptsHeader];
+  const session = createBidiSession({
+    mapper,
+    send: client.send,
+    end: (why) => client.close("done", why),
+    ...(typeof prompts === "string" && { usual: { unhandledPromptBehavior: JSON.parse(prompts) } }),
+  });
   tell = session.tell;
   devTools.once("close", () => client.close("failed", "the browser closed its connection"));
   process.on("uncaughtException", () => client.close("failed", "the connection has failed"));

@@ -5,3 +5,6 @@ export const socketFd = 3;
 
 /** The header of the upgrade on it that says where the browser's DevTools are. Others could read an argument. */
 export const devToolsHeader = "x-browserpool-devtools";
+
+/** The header that says, in JSON, what becomes of a page's dialogs where the client opens no session itself. */
+export const promptsHeader = "x-browserpool-prompts";

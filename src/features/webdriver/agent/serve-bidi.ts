@@ -11,7 +11,7 @@ import { type DevToolsPlace, devToolsUrl } from "../../../core/agent/connect-dev
 import { joinServer } from "../../../core/agent/join-server.ts";
 import type { ServeUpgrade } from "../../../core/agent/upgrades.ts";
 import type { Logger } from "../../../platform/base/log.ts";
-import { devToolsHeader, socketFd } from "./process-contract.ts";
+import { devToolsHeader, promptsHeader, socketFd } from "./process-contract.ts";
 
 // The process that speaks WebDriver BiDi with one client (main.ts). Its other end is a socket over which the agent
 // passes the client's bytes.
@@ -65,14 +65,15 @@ const answerMs = 20_000;
 
 const tooMany = refusal("too_many_requests", `a session has ${maxConnections} connections for WebDriver BiDi at most`);
 
-/** Serves WebDriver BiDi over the browser's DevTools. */
-export const createBidiServer = ({
-  browser,
-  log,
-}: {
+type BidiDeps = {
   browser: { devTools(): DevToolsPlace };
+  /** What becomes of a page's dialogs, if a session over HTTP says it (session-drivers.ts). */
+  prompts?(): object | undefined;
   log: Logger;
-}): ServeUpgrade => {
+};
+
+/** Serves WebDriver BiDi over the browser's DevTools. */
+export const createBidiServer = ({ browser, prompts = () => undefined, log }: BidiDeps): ServeUpgrade => {
   let running = 0;
   return async (upgrade) => {
     if (running >= maxConnections) return upgrade.refuse(tooMany);
@@ -85,7 +86,9 @@ export const createBidiServer = ({
       if (how !== "0" && how !== "SIGKILL") log.warn({ how }, "a process for WebDriver BiDi has failed");
     });
     upgrade.client.once("close", kill);
-    const place = { path: "/", headers: { [devToolsHeader]: url }, timeoutMs: answerMs };
+    const asked = prompts();
+    const headers = { [devToolsHeader]: url, ...(asked && { [promptsHeader]: JSON.stringify(asked) }) };
+    const place = { path: "/", headers, timeoutMs: answerMs };
     await joinServer(upgrade, socket, place, refusals.browser_unhealthy);
   };
 };
