@@ -6,6 +6,7 @@ import { type Permission, permissions } from "../../src/core/model/permission.ts
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { agentKeyType } from "../../src/core/pools/apply/agent-key-secrets.ts";
+import { destinationRoutes } from "../../src/features/audit-logs/export-destinations.ts";
 import { secrets } from "../../src/platform/kube/resource-type.ts";
 import { eventually } from "../support/eventually.ts";
 import { filledPool } from "../support/filled-pool.ts";
@@ -104,6 +105,7 @@ const expectRefusal = async (
 /** Routes whose answer to a right request is an error. */
 const answersWithError: Record<string, number> = {
   downloadExtensionFromChromeStore: 400,
+  ...Object.fromEntries(destinationRoutes.map(({ operationId }) => [operationId, 400])),
   updateVaultItem: 409,
   // This stack has no browsers for analyses.
   resolveConfigRegistry: 400,
