@@ -106,10 +106,8 @@ describe("a body", () => {
 
   // HTTP-32
   test.each([
-    ["PATCH", "/browser_pools/x", { expected_network: {} }, "expected_network"],
-    ["PATCH", "/browsers/x", { network: {} }, "network"],
     ["PATCH", "/browsers/x", { proxy: { name: null } }, "proxy.name"],
-    ["POST", "/browsers", { location: { locale: "de" } }, "location"],
+    ["POST", "/browsers", { memory: "2GiB" }, "memory"],
     ["POST", "/credentials", { name: "c", domain: "a.example", values: {}, totp_digits: 8 }, "totp_digits"],
     ["GET", "/browsers?region=us-east", undefined, "region"],
   ])(
