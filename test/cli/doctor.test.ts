@@ -21,7 +21,7 @@ beforeEach(async () => {
   sandbox = createSandbox();
   dataDir = join(sandbox.folder, "data");
   await mkdir(dataDir);
-  for (const name of ["redis-server", "chromium", "chromium-headless-shell", "ffmpeg"])
+  for (const name of ["redis-server", "chromium", "chromium-headless-shell", "ffmpeg", "chromedriver"])
     sandbox.program(name, 'echo "program version 156.0.1"');
   for (const name of ["etcd", "kube-apiserver", "kubectl"] as const)
     sandbox.script(cachedProgramPath(name, sandbox.env), `echo "${name} v1.37.2"`);
@@ -108,6 +108,13 @@ describe("a machine", () => {
       0,
       [{ name: "Chromium", state: "warning", says: expect.stringContaining("120.0.6099.71 lacks fixes") }],
     ]);
+  });
+
+  // WDC-10
+  test("without chromedriver is warned that there is no WebDriver over HTTP", async () => {
+    await rm(join(sandbox.bin, "chromedriver"));
+    const found = { name: "chromedriver", says: "not found: no WebDriver over HTTP" };
+    expect(await wrong(["--port", "0"])).toMatchObject([0, [found]]);
   });
 
   test("without ffmpeg is warned that there are no recordings", async () => {
