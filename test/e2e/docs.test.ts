@@ -25,7 +25,7 @@ const example = (page: string, language: string): string => {
 };
 
 test("docs/running-browsers.md changes a browser", async () => {
-  const script = example("running-browsers.md", "sh");
+  const [script = ""] = docExamples("running-browsers.md", "sh");
   // The browser must still be there when its page is looked at.
   const untilDelete = script.slice(0, script.indexOf("call DELETE"));
   expect(script).toContain("call DELETE /browsers/docs-changed");
@@ -44,6 +44,15 @@ test("docs/running-browsers.md changes a browser", async () => {
   await client.disconnect();
   const { status } = await stack.call("DELETE", "/browsers/docs-changed");
   expect(status).toBe(204);
+});
+
+test("docs/running-browsers.md changes a list of hosts", async () => {
+  const [first = "", script] = docExamples("running-browsers.md", "sh");
+  const [declaration] = first.split("\n");
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", `${declaration}\n${script}`], {
+    env: { ...process.env, KERNEL_BASE_URL: stack.url, KERNEL_API_KEY: stack.api_key },
+  });
+  expect(stdout).toContain('"allowlist_state":{"revision":"2","base_revision":"1","mutation_id":"narrow-1"}');
 });
 
 test("docs/code.md runs code beside a browser", async () => {

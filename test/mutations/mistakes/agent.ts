@@ -122,8 +122,9 @@ export const agentMistakes: readonly KeptMistake[] = [
     kind: "forgotten clean-up",
     breaks: "after a change that fails, a lease counts as in use for ever and is not ended when nobody is connected",
     file: "core/agent/holder-changes.ts",
-    find: "      return outcome;\n    } finally {\n      isStarting = false;\n      goOn();",
-    replace: "      goOn();\n      return outcome;\n    } finally {\n      isStarting = false;",
+    find: '      return outcome;\n    } catch (error) {\n      tell("failed");\n      throw error;\n    } finally {\n      isStarting = false;\n      goOn();',
+    replace:
+      '      goOn();\n      return outcome;\n    } catch (error) {\n      tell("failed");\n      throw error;\n    } finally {\n      isStarting = false;',
     foundBy: "src/core/agent/holder-changes.test.ts",
   },
   {
