@@ -35,9 +35,10 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
   await site?.[Symbol.asyncDispose]();
 });
-/** A project may have so many pools and destinations. */
+/** A project may have so many pools, destinations and credentials. */
 afterEach(async () => {
   await requests.endSessions();
+  for await (const { id } of stack.kernel.credentials.list()) await stack.kernel.credentials.delete(id);
   for await (const { id, browser_pool_config: config } of stack.kernel.browserPools.list())
     if (config.size === 1) await stack.kernel.browserPools.delete(id, { force: true });
   const destinations = (await (await stack.call("GET", "/telemetry/destinations?limit=100")).json()) as {
@@ -139,7 +140,7 @@ test("a credential that gets another name takes its connections along, whatever 
       profile_name: `profile-${newId()}`,
       credential: { name },
     });
-    return { path: `/credentials/${id}`, body: { name: `after-${newId()}` }, connection: connection.id };
+    return { id, path: `/credentials/${id}`, body: { name: `after-${newId()}` }, connection: connection.id };
   };
   await tryEveryFault({
     parts: replica.whole,
@@ -152,6 +153,8 @@ test("a credential that gets another name takes its connections along, whatever 
       if (ended.result.status === 200) await hasNewName();
       expect(await send(route, request)).toMatchObject({ status: 200 });
       await hasNewName();
+      await stack.kernel.auth.connections.delete(request.connection);
+      await stack.kernel.credentials.delete(request.id);
     },
   });
 });
