@@ -174,5 +174,5 @@ export const loadExtensionsRoute = browserCallRoute(loadExtensions, {
     "are loaded at once, all or none, and go with the session; nothing is stored. A headless browser that was made without " +
     "extensions is started anew for its first ones, and loses its pages then.",
   answer: "They are loaded",
-  errors: ["conflict", "payload_too_large"],
+  errors: ["conflict"],
 });

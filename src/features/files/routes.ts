@@ -67,7 +67,7 @@ export const fileRoutes = [
     summary: "Write a file of a session",
     description: "Folders on the way are made. A file that is there is replaced once the new one is whole.",
     answer: "It is written",
-    errors: ["conflict", "forbidden", "payload_too_large"],
+    errors: ["conflict", "forbidden"],
   }),
   browserCallRoute(uploadFiles, {
     operationId: "uploadFiles",
@@ -75,7 +75,7 @@ export const fileRoutes = [
     description:
       "A form with the path of each file as `files[N][dest_path]`, and after it the file as `files[N][file]`. Files before one that is refused are there.",
     answer: "They are written",
-    errors: ["conflict", "forbidden", "payload_too_large", "unsupported_media_type"],
+    errors: ["conflict", "forbidden"],
   }),
   browserCallRoute(uploadZip, {
     operationId: "uploadZip",
@@ -83,7 +83,7 @@ export const fileRoutes = [
     description:
       "A form with the folder as `dest_path`, and after it the archive as `zip_file`. Links, paths that lead out, and names that a file system would take for one are refused by the entry's name.",
     answer: "It is unpacked; files that were there are replaced",
-    errors: ["conflict", "forbidden", "payload_too_large", "unsupported_media_type"],
+    errors: ["conflict", "forbidden"],
   }),
   browserCallRoute(createDirectory, {
     operationId: "createFolder",

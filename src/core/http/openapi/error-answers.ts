@@ -74,12 +74,13 @@ const commonCodes: ErrorCode[] = [
 ];
 
 const codesOf = (route: Route): ErrorCode[] => {
-  const { params, query, body, errors, scope } = route;
+  const { params, query, body, stream, errors, scope } = route;
   const hasKey = isRepeatable(route);
   const given = new Set<ErrorCode>([...errors, ...commonCodes]);
   // Of a route of a project already its two headers may be wrong together.
   if (params || query || body || hasKey || scope === "project") given.add("bad_request");
-  if (body) given.add("payload_too_large").add("unsupported_media_type");
+  if (body || stream) given.add("payload_too_large");
+  if (body || stream?.type === "multipart/form-data") given.add("unsupported_media_type");
   if (hasKey) given.add("idempotency_key_reused").add("idempotency_in_progress");
   const codes: ReadonlySet<string> = given;
   return Object.keys(httpStatus).filter((code): code is ErrorCode => codes.has(code));
