@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changedLocation, Location, locationProblems } from "./location.ts";
+import { changedLocation, Location, locationProblems, startLocation } from "./location.ts";
 
 // BROWSER-35
 test.each([
@@ -31,4 +31,12 @@ test.each([
   [undefined, { locale: null }, {}],
 ])("%j with %j is %j", (present, change, after) => {
   expect(changedLocation(present, change)).toEqual(after);
+});
+
+// BROWSER-35
+test("a time zone that there is not breaks nothing but its own browser", () => {
+  expect(startLocation({ timezone: "Europe/Atlantis" })).toEqual({ locale: "en-US", timezone: "Europe/Atlantis" });
+  expect(locationProblems({ timezone: "Europe/Atlantis" })).toEqual([
+    { path: ["location", "timezone"], message: "is no time zone of the IANA database" },
+  ]);
 });

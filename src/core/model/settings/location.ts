@@ -54,9 +54,13 @@ export const changedLocation = (present: Location | undefined, { locale, timezon
   });
 
 /** What a browser is started with by these settings. */
-export const startLocation = ({ locale, timezone }: Location): { locale: string; timezone: string } => ({
-  locale: locale ?? defaults.locale,
-  timezone: timeZoneOf(timezone ?? defaults.timezone),
+export const startLocation = ({
+  locale = defaults.locale,
+  timezone = defaults.timezone,
+}: Location): { locale: string; timezone: string } => ({
+  locale,
+  // By YAML it may be none: the browser is refused for it, and is not started.
+  timezone: timeZoneOf(timezone) ?? timezone,
 });
 
 const source = z.enum(["override", "default"]).describe("override: by a request or a spec.");

@@ -1,15 +1,13 @@
-/** The name by which programs find the time zone, whatever case it is given in. Throws a RangeError when there is none. */
-export const timeZoneOf = (name: string): string =>
-  new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone;
-
-/** Whether the IANA database has a time zone of this name. */
-export const isTimeZone = (name: string): boolean => {
+/** The name by which programs find the time zone, whatever case it is given in; undefined when there is none. */
+export const timeZoneOf = (name: string): string | undefined => {
   // Intl takes offsets too.
-  if (/^[+-]/.test(name)) return false;
+  if (/^[+-]/.test(name)) return undefined;
   try {
-    timeZoneOf(name);
-    return true;
+    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return undefined;
   }
 };
+
+/** Whether the IANA database has a time zone of this name. */
+export const isTimeZone = (name: string): boolean => timeZoneOf(name) !== undefined;
