@@ -57,11 +57,7 @@ const send = async <T = Session>(
   path: string,
   body?: object,
 ): Promise<{ status: number; body: T & Refusal }> => {
-  const response = await fetch(stack.url + path, {
-    method,
-    headers: { Authorization: `Bearer ${stack.api_key}`, "Content-Type": "application/json" },
-    ...(body && { body: JSON.stringify(body) }),
-  });
+  const response = await stack.call(method, path, body);
   const text = await response.text();
   return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
 };

@@ -40,11 +40,7 @@ afterAll(async () => {
 type Session = { session_id: string; cdp_ws_url: string; location?: object };
 
 const send = async (method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> => {
-  const response = await fetch(stack.url + path, {
-    method,
-    headers: { Authorization: `Bearer ${stack.api_key}`, "Content-Type": "application/json" },
-    ...(body && { body: JSON.stringify(body) }),
-  });
+  const response = await stack.call(method, path, body);
   const text = await response.text();
   return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
 };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { executorCommand, lacksNamespaces } from "../../../../src/features/code/agent/executor-command.ts";
 import { createTestAgents } from "../../../support/agent-process.ts";
+import { runWithoutNamespaces } from "../../../support/without-namespaces.ts";
 import { type CodeAgent, places, startCodeAgent } from "./code-agent.ts";
 
 const agents = createTestAgents();
@@ -195,15 +196,7 @@ test("in a pod its namespaces alone, without Node's model, keep it from the agen
 // CODE-13
 test("where nobody may make namespaces it is refused by name", () => {
   const { program, args } = executorCommand({ filesDir: "/tmp", ownPorts: undefined });
-  const forbid = [
-    "--user",
-    "--map-root-user",
-    "sh",
-    "-c",
-    'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"',
-    "sh",
-  ];
-  const { status, stderr } = spawnSync("unshare", [...forbid, program, ...args], { encoding: "utf8", env: {} });
+  const { status, stderr } = runWithoutNamespaces(program, args);
   expect(status).not.toBe(0);
   expect(lacksNamespaces(stderr)).toBe(true);
 });

@@ -1,9 +1,9 @@
 /** What an agent refuses of WebDriver before it starts a driver. */
-import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lacksNamespaces } from "../../../../src/features/code/agent/executor-command.ts";
 import { driverCommand } from "../../../../src/features/webdriver/agent/classic/driver-command.ts";
 import { createTestAgents } from "../../../support/agent-process.ts";
+import { runWithoutNamespaces } from "../../../support/without-namespaces.ts";
 import { type DriverAgent, startDriverAgent } from "./driver-agent.ts";
 
 const agents = createTestAgents();
@@ -110,15 +110,7 @@ test.each([
 test("where nobody may make namespaces it is refused by name", () => {
   const sockets = { driver: "/tmp/driver", devTools: "/tmp/devtools" };
   const { program, args } = driverCommand("/usr/bin/chromedriver", sockets, { filesDir: "/tmp", ownPorts: undefined });
-  const forbid = [
-    "--user",
-    "--map-root-user",
-    "sh",
-    "-c",
-    'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"',
-    "sh",
-  ];
-  const { status, stderr } = spawnSync("unshare", [...forbid, program, ...args], { encoding: "utf8", env: {} });
+  const { status, stderr } = runWithoutNamespaces(program, args);
   expect(status).not.toBe(0);
   expect(lacksNamespaces(stderr)).toBe(true);
 });
