@@ -28,6 +28,7 @@ import { sites } from "../features/sites/feature.ts";
 import { telemetry } from "../features/telemetry/feature.ts";
 import { vaults } from "../features/vaults/feature.ts";
 import { webDriver } from "../features/webdriver/feature.ts";
+import { webmcp } from "../features/webmcp/feature.ts";
 import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
 import type { BlobStore } from "../platform/blobs/blob-store.ts";
 import type { AnyKind } from "../platform/kinds/kind.ts";
@@ -46,6 +47,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   devTools,
   webDriver,
   code,
+  webmcp,
   recordings,
   liveView,
   profiles,

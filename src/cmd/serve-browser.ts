@@ -30,6 +30,7 @@ import { createSessionTelemetry } from "../features/telemetry/agent/session-tele
 import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts";
 import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
 import { createSessionDrivers } from "../features/webdriver/agent/session-drivers.ts";
+import { createWebmcp } from "../features/webmcp/agent/webmcp.ts";
 import { createLogger, type Logger } from "../platform/base/log.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
@@ -137,6 +138,7 @@ export const serveBrowser = async (
   const guests: GuestDeps = { browser, admit: (...asked) => leases.admit(...asked), watch: telemetry };
   const code = createSessionCode({ ...guests, browser, config });
   const drivers = createSessionDrivers({ ...guests, browser, config, log });
+  const webmcp = createWebmcp({ browser, config });
   const present = received?.setup.extensions.length ?? 0;
   const extensions = createHolderExtensions({ config, present, leases: () => leases });
   const keeping = {
@@ -145,7 +147,7 @@ export const serveBrowser = async (
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings, files, computer, code, drivers, extensions],
+    followers: [telemetry, logs, recordings, files, computer, code, drivers, extensions, webmcp],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -176,6 +178,7 @@ export const serveBrowser = async (
           ...code.handlers,
           ...drivers.handlers,
           ...extensions.handlers,
+          ...webmcp.handlers,
           ...devToolsHandlers(browser.devTools),
         ],
       }),

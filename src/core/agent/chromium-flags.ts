@@ -101,13 +101,19 @@ const stealthFlags = ({ headless }: BrowserConfig): string[] => [
  * Chromium finds a GPU that its list of known problems excludes in containers, and draws by Vulkan, which needs no X
  * server of the GPU's vendor.
  */
-const gpuFlags = [
-  "--use-gl=angle",
-  "--use-angle=vulkan",
-  "--enable-features=Vulkan",
-  "--disable-vulkan-surface",
-  "--ignore-gpu-blocklist",
+const gpuFlags = ["--use-gl=angle", "--use-angle=vulkan", "--disable-vulkan-surface", "--ignore-gpu-blocklist"];
+
+/**
+ * The features of Chromium that are off by default: pages can offer tools to agents (WebMCP). A page can tell a browser
+ * that has it, so a stealth browser has it not.
+ */
+const featuresOf = ({ gpu, stealth }: BrowserConfig): string[] => [
+  ...(gpu ? ["Vulkan"] : []),
+  ...(stealth ? [] : ["WebMCP"]),
 ];
+
+const featuresFlag = (features: readonly string[]): string[] =>
+  features.length > 0 ? [`--enable-features=${features.join(",")}`] : [];
 
 const displayFlags = (browser: BrowserConfig, shell: boolean): string[] => {
   if (!browser.headless) return headfulFlags(browser);
@@ -130,5 +136,6 @@ export const chromiumFlags = (browser: BrowserConfig, setup: ChromiumSetup): str
   ...(browser.location ? languageFlags(browser.location) : []),
   ...displayFlags(browser, setup.shell),
   ...(browser.stealth ? stealthFlags(browser) : []),
+  ...featuresFlag(featuresOf(browser)),
   "about:blank",
 ];

@@ -19,6 +19,8 @@ export const ownPageUrl = `about:blank#${randomUUID()}`;
 export type PageOrder = {
   /** The same pages without the agent's own, the newest last. A page that Chromium has not told of yet is newer than all others. */
   sorted<Page extends { targetId: string; url?: string }>(pages: readonly Page[]): Page[];
+  /** Grows with each page of this Chromium; undefined for a page that it has not told of yet. */
+  numberOf(page: { targetId: string }): number | undefined;
 };
 
 /**
@@ -41,11 +43,12 @@ export const followPageOrder = async (cdp: Pick<CdpConnection, "send" | "onEvent
     numbers.set(targetInfo.targetId, made);
   });
   await cdp.send("Target.setDiscoverTargets", { discover: true, filter: [{ type: "page" }] }, { timeoutMs });
-  const numberOf = ({ targetId }: { targetId: string }): number => numbers.get(targetId) ?? Number.MAX_SAFE_INTEGER;
+  const placeOf = ({ targetId }: { targetId: string }): number => numbers.get(targetId) ?? Number.MAX_SAFE_INTEGER;
   return {
+    numberOf: ({ targetId }) => numbers.get(targetId),
     sorted: (pages) =>
       pages
         .filter(({ targetId, url }) => url !== ownPageUrl && !own.has(targetId))
-        .sort((one, other) => numberOf(one) - numberOf(other)),
+        .sort((one, other) => placeOf(one) - placeOf(other)),
   };
 };

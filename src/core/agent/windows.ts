@@ -1,7 +1,7 @@
 /** The windows of a running Chromium, and the screen that they are on: their size can change without a new start. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
-import { CdpRefused } from "../../platform/cdp/cdp-errors.ts";
+import { unlessGone } from "../../platform/cdp/commands.ts";
 import type { AgentViewport } from "../protocol/agent-api.ts";
 import type { WindowSize } from "./chromium-flags.ts";
 import type { VirtualScreen } from "./virtual-screen.ts";
@@ -33,16 +33,6 @@ type WindowsOptions = {
 };
 
 const same = (a: Partial<WindowSize>, b: WindowSize): boolean => a.width === b.width && a.height === b.height;
-
-/** What a window that closes meanwhile makes of a call is no failure. */
-const unlessGone = async <T>(work: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof CdpRefused) return undefined;
-    throw error;
-  }
-};
 
 /** The screen that a browser without one tells pages of. */
 const resizeScreenless = async (cdp: CdpConnection, { width, height }: WindowSize): Promise<boolean> => {

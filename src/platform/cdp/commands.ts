@@ -1,8 +1,19 @@
 /** What several connections to a browser do with their commands. */
 import type { CdpConnection } from "./cdp-connection.ts";
+import { CdpRefused } from "./cdp-errors.ts";
 
 /** For a command whose answer nobody needs: what it is for may be gone. */
 export const tell = (answer: Promise<unknown>): void => void answer.catch(() => undefined);
+
+/** Undefined when the browser refuses the command: what it is for is gone. */
+export const unlessGone = async <Result>(answer: Promise<Result>): Promise<Result | undefined> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof CdpRefused) return undefined;
+    throw error;
+  }
+};
 
 /** Parameters of `Network.enable`: the browser keeps no bodies for this connection. */
 export const noBodies = { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 };
@@ -14,7 +25,7 @@ const worldName = "browserpool";
 type Apart = { sessionId: string; frameId: string; timeoutMs: number };
 
 /**
- * The value of an expression in a frame, in a world of the agent's own. Rejects when the frame is gone or gives no
+ * The value of an expression in a frame, or of its promise, in a world of the agent's own. Rejects when the frame is gone or gives no
  * answer in time.
  */
 export const evaluateApart = async (
@@ -24,7 +35,8 @@ export const evaluateApart = async (
 ): Promise<unknown> => {
   const call = { sessionId, timeoutMs };
   const { executionContextId: contextId } = await cdp.send("Page.createIsolatedWorld", { frameId, worldName }, call);
-  const { result } = await cdp.send("Runtime.evaluate", { expression, contextId, returnByValue: true }, call);
+  const evaluation = { expression, contextId, returnByValue: true, awaitPromise: true };
+  const { result } = await cdp.send("Runtime.evaluate", evaluation, call);
   return result.value;
 };
 

@@ -242,6 +242,20 @@ def curl(session: str) -> None:
     expect_refusal("bad_request", client.browsers.curl, session, url="file:///etc/passwd")
 
 
+def webmcp(session: str) -> None:
+    tools = client.browsers.webmcp
+    source = """[{ match: { url_patterns: ["*"] }, tool: { name: "there", title: "Where", description: "Where it is",
+      inputSchema: {}, outputSchema: {}, annotations: { readOnlyHint: true } }, execute: () => location.protocol }]"""
+    added = tools.custom_tools.add(session, namespace="walk", source=source, force_overwrite_namespace=True)
+    same("custom tools", tools.custom_tools.list(session), added)
+    tool = tools.list_tools(session, exclude_custom=False).tools[0]
+    outcome = tools.invoke_tool(session, tool_ref=tool.tool_ref, input={"a": [1]}, timeout_sec=20)
+    same("what a tool answers", (outcome.status, type(outcome.output)), ("completed", str))
+    expect_refusal("bad_request", tools.invoke_tool, session, tool_ref="none", input={})
+    tools.custom_tools.remove(added.tools[0].id, id_or_name=session)
+    same("tools without it", tools.list_tools(session).tools, [])
+
+
 def load_extensions(session: str) -> None:
     load = client.browsers.load_extensions
     load(session, extensions=[{"name": one, "zip_file": (f"{one}.zip", packed_extension())} for one in ["one", "two"]])
@@ -325,6 +339,7 @@ def browsers(vault: str, proxy: str) -> None:
     files(session.session_id)
     hands(session.session_id)
     curl(session.session_id)
+    webmcp(session.session_id)
     code(session.session_id)
     replay = client.browsers.replays.start(session.session_id, framerate=5)
     client.browsers.replays.list(name)

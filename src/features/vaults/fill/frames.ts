@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { Protocol } from "devtools-protocol";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
-import { CdpRefused } from "../../../platform/cdp/cdp-errors.ts";
+import { unlessGone } from "../../../platform/cdp/commands.ts";
+import { listFrames, type PageFrame } from "../../../platform/cdp/page-frames.ts";
 
 const fieldsScript = readFileSync(new URL("in-page/fields.js", import.meta.url), "utf8");
 
@@ -12,45 +12,6 @@ export type Frame = {
   objectId: string;
   /** The frame around it; undefined for the main frame. */
   parent: Frame | undefined;
-};
-
-type Place = { frameId: string; parentId: string | undefined; sessionId: string };
-
-/**
- * Undefined when the browser refuses the call: the frame or its session is gone, so it is no part of the page any more.
- */
-export const unlessGone = async <Result>(answer: Promise<Result>): Promise<Result | undefined> => {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof CdpRefused) return undefined;
-    throw error;
-  }
-};
-
-const placesOf = ({ frame, childFrames = [] }: Protocol.Page.FrameTree, sessionId: string): Place[] => [
-  { frameId: frame.id, parentId: frame.parentId, sessionId },
-  ...childFrames.flatMap((child) => placesOf(child, sessionId)),
-];
-
-/** The frames that a session's process renders, outer ones first, and the frames of other processes inside them. */
-const listFrames = async (cdp: CdpConnection, sessionId: string): Promise<Place[]> => {
-  const [tree] = await Promise.all([
-    cdp.send("Page.getFrameTree", undefined, { sessionId }),
-    cdp.send(
-      "Target.setAutoAttach",
-      {
-        autoAttach: true,
-        waitForDebuggerOnStart: false,
-        flatten: true,
-        // Only frames of other processes, no workers.
-        filter: [{ type: "iframe" }, { exclude: true }],
-      },
-      { sessionId },
-    ),
-  ]);
-  const below = cdp.attachedBelow(sessionId).map((child) => unlessGone(listFrames(cdp, child)));
-  return [...placesOf(tree.frameTree, sessionId), ...(await Promise.all(below)).flatMap((places) => places ?? [])];
 };
 
 const surveyScript = readFileSync(new URL("in-page/survey.js", import.meta.url), "utf8");
@@ -76,7 +37,7 @@ type Scripts = { withSurvey: boolean };
 /** Loads the script in a new isolated world of the frame; returns the script's handle. */
 const loadScript = async (
   cdp: CdpConnection,
-  { frameId, sessionId }: Place,
+  { frameId, sessionId }: PageFrame,
   { withSurvey }: Scripts,
 ): Promise<string | undefined> => {
   const world = await cdp.send("Page.createIsolatedWorld", { frameId, worldName: "fill" }, { sessionId });

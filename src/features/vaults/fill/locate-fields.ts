@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
-import { callInFrame, type Frame, unlessGone } from "./frames.ts";
+import { unlessGone } from "../../../platform/cdp/commands.ts";
+import { callInFrame, type Frame } from "./frames.ts";
 
 const Findings = z.object({
   /** The document's URL, fragment included. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
-import { callInFrame, type Frame, openFrames, unlessGone } from "./frames.ts";
+import { unlessGone } from "../../../platform/cdp/commands.ts";
+import { callInFrame, type Frame, openFrames } from "./frames.ts";
 import { locateFields } from "./locate-fields.ts";
 
 const line = z.string().max(200);
