@@ -124,7 +124,7 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   express: ["core/api", "core/http", "features"],
   ioredis: ["platform/redis"],
   "ipaddr.js": ["platform/addresses"],
-  jose: ["core/protocol"],
+  jose: ["core/protocol", "features/vaults/encryption"],
   "lru-cache": ["core", "features"],
   otpauth: ["features/vaults"],
   pino: ["platform/base"],

@@ -34,7 +34,7 @@ import {
 } from "./items/routes.ts";
 import { type VaultItem, vaultItemKind } from "./items/vault-item.ts";
 import { mountLogin } from "./login-page/mount-login.ts";
-import { deleteVaultRoute, getVaultRoute, listVaultsRoute, upsertVaultRoute } from "./routes.ts";
+import { deleteVaultRoute, getEncryptionKeyRoute, getVaultRoute, listVaultsRoute, upsertVaultRoute } from "./routes.ts";
 import { vaultKind } from "./vault.ts";
 
 /** Stored logins, which are typed into pages and never given out. */
@@ -66,6 +66,7 @@ export const vaults = {
     upsertVaultRoute,
     listVaultsRoute,
     getVaultRoute,
+    getEncryptionKeyRoute,
     deleteVaultRoute,
     listItemsRoute,
     putItemRoute,

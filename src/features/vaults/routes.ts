@@ -6,12 +6,21 @@ import type { Logger } from "../../platform/base/log.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { Locks } from "../../platform/redis/locks.ts";
+import type { SecretsKeys } from "../../platform/secrets/sealing.ts";
 import { deleteVault } from "./delete-vault.ts";
+import { EncryptionKeyAnswer, fetchEncryptionKey } from "./encryption/vault-key.ts";
 import type { ItemEvents } from "./items/item-events.ts";
 import { UpsertVault, VaultAnswer } from "./vault.ts";
 import { fetchVault, fetchVaults, upsertVault, vaultAnswer } from "./vaults.ts";
 
-type Deps = { apiKeys: ApiKeys; itemEvents: ItemEvents; kube: Kube; locks: Locks; log: Logger };
+type Deps = {
+  apiKeys: ApiKeys;
+  itemEvents: ItemEvents;
+  kube: Kube;
+  locks: Locks;
+  log: Logger;
+  secretsKeys: SecretsKeys;
+};
 const defineRoute = routesWith<Deps>();
 
 const tag = "Vaults";
@@ -79,6 +88,25 @@ export const getVaultRoute = defineRoute(
   async ({ params, project, deps }) => ({
     status: 200,
     body: vaultAnswer(await fetchVault(params.id_or_name, project, deps)),
+  }),
+);
+
+export const getEncryptionKeyRoute = defineRoute(
+  {
+    method: "get",
+    path: `${path}/encryption_key`,
+    operationId: "getVaultEncryptionKey",
+    tag,
+    scope,
+    permission: "vaults:read",
+    summary: "Get the public key of a vault, to which a login can be encrypted",
+    params: VaultParams,
+    answers: { 200: { description: "The key; the first request makes it", schema: EncryptionKeyAnswer } },
+    errors: ["not_found", "conflict"],
+  },
+  async ({ params, project, deps }) => ({
+    status: 200,
+    body: await fetchEncryptionKey(params.id_or_name, project, deps),
   }),
 );
 

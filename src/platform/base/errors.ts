@@ -7,6 +7,7 @@
 export const httpStatus = {
   bad_request: 400,
   not_supported_here: 400,
+  encryption_key_mismatch: 400,
   ambiguous_proxy_name: 400,
   ambiguous_api_key_name: 400,
   field_unavailable: 400,

@@ -179,6 +179,8 @@ def logins() -> str:
 def vaults(connection: str) -> str:
     vault = client.vaults.upsert(name=name)
     client.vaults.retrieve(name)
+    key = client.vaults.retrieve_encryption_key(name)
+    same("the key of a vault", client.vaults.retrieve_encryption_key(name), key)
     list(client.vaults.list())
     client.vaults.items.upsert(
         "login", id_or_name=name, type="credential", spec={"provider": "managed_auth", "connection_id": connection}

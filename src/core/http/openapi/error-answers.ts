@@ -9,6 +9,7 @@ import { type Json, schemaRef } from "./schemas.ts";
 const codeTexts: Record<ErrorCode, string> = {
   bad_request: "A field of the request is not valid; `details` names each one.",
   not_supported_here: "This installation can't carry out a setting of the request; `details` names each one.",
+  encryption_key_mismatch: "A value is encrypted to a key that no vault of the project has now: fetch the key again.",
   field_unavailable: "The item has no value of this name.",
   page_not_found: "No open page has this URL.",
   ambiguous_proxy_name: "Several proxies have this name; give the id.",

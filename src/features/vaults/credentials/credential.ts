@@ -111,6 +111,9 @@ export const storesLogin = (credential: Credential): boolean => {
 /** Longest value, characters. */
 const maxValueLength = 4096;
 
+/** Longest JWE, characters: a value of four bytes for each character, in base64. */
+const maxJweLength = 24_000;
+
 /** Longest name of a value, bytes: its base64 must fit into the name of a Secret's entry. */
 const maxNameBytes = 128;
 
@@ -122,6 +125,15 @@ const valueName = z.string().regex(valueNamePattern).refine(isShort, `at most ${
 export const CredentialValues = z
   .record(valueName, z.string().max(maxValueLength))
   .refine((given) => Object.keys(given).length <= maxValues, `at most ${maxValues} values`);
+
+/** The same, encrypted to the key of a vault of the project: each a compact JWE (encryption/vault-key.ts). */
+const EncryptedValues = z
+  .record(valueName, z.string().max(maxJweLength))
+  .refine((given) => Object.keys(given).length <= maxValues, `at most ${maxValues} values`)
+  .optional()
+  .describe(
+    "More values, each a compact JWE to the key that GET /vaults/{id_or_name}/encryption_key gives: who passes the request on can't read them.",
+  );
 
 const name = nameOnWire;
 const { domain } = CredentialSpec.shape;
@@ -146,6 +158,7 @@ export const CreateCredential = closedObject(
     name: name.describe("The credential's name, unique within the project."),
     domain: domain.describe("The domain that the login is for."),
     values: CredentialValues.describe("The values to store, by name, e.g. username and password."),
+    encrypted_values: EncryptedValues,
     totp_secret: totpSecret.optional().describe("The secret of the authenticator app, in base32."),
     sso_provider: ssoProvider.optional().describe("The SSO provider to log in with."),
     allowed_origins: allowedOrigins.describe(
@@ -161,6 +174,7 @@ export const UpdateCredential = closedObject(
     name: name.optional().describe("The new name; connections that use the credential follow."),
     remove_value_keys: z.array(z.string()).max(1000).optional().describe("Values to remove, before others are stored."),
     values: CredentialValues.optional().describe("Values to store; others stay."),
+    encrypted_values: EncryptedValues,
     totp_secret: totpSecret.optional().describe("The new secret of the authenticator app. An empty string removes it."),
     sso_provider: z
       .string()

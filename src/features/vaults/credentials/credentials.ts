@@ -12,6 +12,7 @@ import type { NewObject } from "../../../platform/kube/objects.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import { looksSealed, type SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import { changedLogin, type Login, noLogin, shapeOf } from "../connections/rules/change-login.ts";
+import { withOpenedValues } from "../encryption/vault-key.ts";
 import { type TotpCode, totpCode } from "../logins/rules/totp.ts";
 import { changeLogin, fetchLoginShape, listedLoginShape, openLogin } from "../logins/stored-login.ts";
 import {
@@ -156,7 +157,8 @@ export const createCredential = async (
   project: Project,
   deps: CreateDeps,
 ): Promise<CredentialAnswer> => {
-  const { credential, login } = await storeCredential(request, project, deps);
+  const opened = await withOpenedValues(request, project, deps);
+  const { credential, login } = await storeCredential(opened, project, deps);
   return credentialAnswer(credential, deps, login.totpSecret);
 };
 

@@ -45,7 +45,7 @@ export const createCredentialRoute = defineRoute(
       },
     },
     answers: { 201: theCredential },
-    errors: ["bad_request", "name_taken"],
+    errors: ["bad_request", "encryption_key_mismatch", "name_taken"],
   },
   async ({ body, project, deps }) => ({ status: 201, body: await createCredential(body, project, deps) }),
 );
@@ -105,7 +105,7 @@ export const updateCredentialRoute = defineRoute(
     params: CredentialParams,
     body: UpdateCredential,
     answers: { 200: theCredential },
-    errors: ["bad_request", "not_found", "name_taken", "conflict"],
+    errors: ["bad_request", "encryption_key_mismatch", "not_found", "name_taken", "conflict"],
   },
   async ({ params, body, project, deps }) => ({
     status: 200,

@@ -11,6 +11,7 @@ import type { Locks } from "../../../platform/redis/locks.ts";
 import { looksSealed, type SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import { authConnectionKind } from "../connections/auth-connection.ts";
 import { changedLogin, type Login, type LoginChange, shapeOf } from "../connections/rules/change-login.ts";
+import { withOpenedValues } from "../encryption/vault-key.ts";
 import { changeLogin, openLogin } from "../logins/stored-login.ts";
 import {
   type Credential,
@@ -154,7 +155,7 @@ export const changeCredential = (
   });
 
 /**
- * Changes the given fields. Throws `not_found`, `bad_request`, `name_taken`, and `conflict` for values in a user's own
+ * Changes the given fields. Throws `not_found`, `bad_request`, `encryption_key_mismatch`, `name_taken`, and `conflict` for values in a user's own
  * Secret.
  */
 export const updateCredential = async (
@@ -163,7 +164,8 @@ export const updateCredential = async (
   deps: Deps,
 ): Promise<CredentialAnswer> => {
   const before = await fetchCredential(idOrName, project, deps);
-  const { credential, login } = await changeCredential(before, { request, project }, deps);
+  const opened = await withOpenedValues(request, project, deps);
+  const { credential, login } = await changeCredential(before, { request: opened, project }, deps);
   const newTotpSecret = request.totp_secret ? login?.totpSecret : undefined;
   return credentialAnswer(credential, deps, newTotpSecret);
 };
