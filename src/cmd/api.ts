@@ -4,6 +4,7 @@ import { mountDocs } from "../core/api/docs.ts";
 import type { Config } from "../core/config/config.ts";
 import { attachGateway, isWebSocketUpgrade } from "../core/gateway/gateway.ts";
 import type { AppDeps } from "../core/http/app-deps.ts";
+import { limitBodies, uploadMs } from "../core/http/body-deadline.ts";
 import { drainable } from "../core/http/drain.ts";
 import { createHealth } from "../core/http/ops/health.ts";
 import { answerMalformed } from "../core/http/refuse-socket.ts";
@@ -66,12 +67,13 @@ const serve = async (
   const { services, health, log } = deps;
   const { config } = services;
   const server = createServer({
-    requestTimeout: 60_000,
+    requestTimeout: uploadMs,
     headersTimeout: 20_000,
     keepAliveTimeout: 75_000,
     shouldUpgradeCallback: isWebSocketUpgrade,
   });
   answerMalformed(server);
+  limitBodies(server);
   const { drain } = drainable(server);
   server.on("request", createApp({ routes, features }, deps));
   const gateway = attachGateway(server, services, { audit: deps.audit, log });

@@ -35,8 +35,8 @@ export const createCdpProxy =
 /** Time for Chromium to notice that a client's connection has ended, ms. */
 const forgetMs = 200;
 
-/** Time for one request, ms: the archive of a profile can be large. */
-const requestTimeoutMs = 10 * 60_000;
+/** Time for one request, ms: as long as the API takes for the upload of a file. */
+const requestTimeoutMs = 60 * 60_000;
 
 /**
  * The largest body that is read. Most leases take a few hundred bytes; the longest request takes up to three bytes a

@@ -2,11 +2,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import type { Request } from "express";
 import { AppError, invalidInput } from "../../../platform/base/errors.ts";
+import { uploadGoesOn } from "../body-deadline.ts";
 import type { UploadContract, UploadedFile } from "../route.ts";
 
 /** A form has few fields and short ones; what is above that is no form for us. */
@@ -51,12 +51,13 @@ const keep = async (file: BusboyFileStream, handle: FileHandle, upload: UploadCo
 
 /** `isAwaited`: called with true before bytes are given, and after the last ones; with false when they are taken. */
 const boundedBody = async function* (
-  request: Readable,
+  request: Request,
   upload: UploadContract,
   isAwaited: (is: boolean) => void,
 ): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
+    uploadGoesOn(request);
     bytes += chunk.length;
     if (bytes > upload.mostBytes + formBytes) throw tooLarge(upload);
     isAwaited(true);

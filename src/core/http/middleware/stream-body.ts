@@ -3,6 +3,7 @@ import type { Request } from "express";
 import { AppError } from "../../../platform/base/errors.ts";
 import { bodyOf } from "../../../platform/net/body-of.ts";
 import type { CallUpload } from "../../protocol/browser-call.ts";
+import { uploadGoesOn } from "../body-deadline.ts";
 
 /** A body that nobody here reads: it is passed on as it comes. `type`: its content type. */
 export type BytesBody = { bytes: Readable; type: string };
@@ -19,6 +20,9 @@ export const streamBody = (request: Request, { mostBytes, type }: CallUpload): B
   if (type === "multipart/form-data" && !/^multipart\/form-data\s*;/i.test(given))
     throw new AppError("unsupported_media_type", "send the body as Content-Type: multipart/form-data");
   if (Number(request.headers["content-length"] ?? 0) > mostBytes) throw tooLarge(mostBytes);
-  const bytes = bodyOf(request, (count) => (count > mostBytes ? tooLarge(mostBytes) : undefined));
+  const bytes = bodyOf(request, (count) => {
+    uploadGoesOn(request);
+    return count > mostBytes ? tooLarge(mostBytes) : undefined;
+  });
   return { bytes, type: given };
 };
