@@ -139,15 +139,20 @@ export const serveBrowser = async (
   const code = createSessionCode({ ...guests, browser, config });
   const drivers = createSessionDrivers({ ...guests, browser, config, log });
   const webmcp = createWebmcp({ browser, config });
-  const present = received?.setup.extensions.length ?? 0;
-  const extensions = createHolderExtensions({ config, present, leases: () => leases });
+  const extensions = createHolderExtensions({
+    config,
+    present: received?.setup.extensions.length ?? 0,
+    leases: () => leases,
+  });
+  /** What the holder calls, and what ends with its lease. */
+  const called = [files, computer, code, drivers, extensions, webmcp];
   const keeping = {
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings, files, computer, code, drivers, extensions, webmcp],
+    followers: [telemetry, logs, recordings, ...called],
     log,
   };
   const leases = createLeaseKeeper(keeping);
@@ -171,14 +176,10 @@ export const serveBrowser = async (
       ...watchRoutes({ leases, watches: files.watches }),
       ...callRoutes({
         leases,
+        onCall: telemetry.call,
         handlers: [
-          ...files.handlers,
-          ...computer.handlers,
+          ...called.flatMap(({ handlers }) => handlers),
           ...createCurl({ browser }),
-          ...code.handlers,
-          ...drivers.handlers,
-          ...extensions.handlers,
-          ...webmcp.handlers,
           ...devToolsHandlers(browser.devTools),
         ],
       }),

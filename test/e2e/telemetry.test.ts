@@ -86,6 +86,33 @@ test("what a page does is read by the SDK, as it comes and afterwards; a change 
   expect(records.filter(({ seq }) => seq >= (numbers[0] ?? 0))).toEqual(seen);
 });
 
+// TELEMETRY-31, TELEMETRY-40
+test("a request that the network rules refuse is told as such, and types are chosen", async () => {
+  const { session_id: id, cdp_ws_url } = await stack.kernel.browsers.create({
+    headless: true,
+    network: { allowed_hosts: ["shop.example"] },
+    telemetry: { browser: { network: { enabled: true } } },
+  } as object);
+  const chosen = async (types: string): Promise<{ type: string; data?: { url?: string; code?: string } }[]> => {
+    const answer = await stack.call("GET", `/browsers/${id}/telemetry/events?limit=100&type=${types}`);
+    return ((await answer.json()) as TelemetryStreamResponse[]).map(({ event }) => event as never);
+  };
+  await visit(cdp_ws_url, "http://other.example/x");
+  await visit(cdp_ws_url, "https://other.example/y").catch(() => undefined);
+  const told = await eventually("both are told", async () => {
+    const errors = await chosen("proxy_error");
+    return errors.length >= 2 && errors;
+  });
+  expect(told.map(({ type, data }) => [type, data?.url, data?.code])).toEqual([
+    ["proxy_error", "http://other.example/x", "network_policy_denied"],
+    ["proxy_error", "https://other.example/y", "unknown"],
+  ]);
+  const both = await chosen("proxy_error,network_loading_failed");
+  expect(new Set(both.map(({ type }) => type))).toEqual(new Set(["proxy_error", "network_loading_failed"]));
+  expect(await chosen("no_such_type")).toEqual([]);
+  await stack.kernel.browsers.deleteByID(id);
+});
+
 /** Reads a session's stream after what was seen, to its end or until the connection breaks after so many events. */
 const readUntil = async (id: string, seen: TelemetryStreamResponse[], most: number): Promise<void> => {
   const gone = new AbortController();

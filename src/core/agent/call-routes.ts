@@ -65,13 +65,26 @@ const describe = (error: z.ZodError): string =>
 /** `param` stands for the last part of a contract's name. */
 const paramPattern = /\{\w+\}$/;
 
+/** What a handler refuses, as a reply. */
+const orRefused = async (reply: Promise<AgentReply | CallBytes>): Promise<AgentReply | CallBytes> => {
+  try {
+    return await reply;
+  } catch (error) {
+    if (!(error instanceof CallRefused)) throw error;
+    return refusal(error.code, error.message.slice(0, maxRefusalChars));
+  }
+};
+
 /** The routes of these handlers. */
 export const callRoutes = ({
   leases,
   handlers,
+  onCall,
 }: {
   leases: Pick<LeaseKeeper, "enter">;
   handlers: readonly CallHandler[];
+  /** Told of each call when it has been carried out or refused. `name`: the contract's. */
+  onCall(name: string, outcome: { status: number; durationMs: number }): void;
 }): Routes => {
   const byKey = new Map(
     handlers.map((handler) => [
@@ -119,16 +132,18 @@ export const callRoutes = ({
       request.socket.off("close", call.done);
       call.done();
     };
-    try {
-      const reply = await carryOut(found.handler, request, { param: found.param, searchParams, signal: call.signal });
-      if ("bytes" in reply) return { status: 200, ...reply, after: leave };
+    const beginMs = performance.now();
+    const asked = { param: found.param, searchParams, signal: call.signal };
+    const reply = await orRefused(carryOut(found.handler, request, asked)).catch((error: unknown) => {
       leave();
-      return reply;
-    } catch (error) {
-      leave();
-      if (error instanceof CallRefused) return refusal(error.code, error.message.slice(0, maxRefusalChars));
       throw error;
-    }
+    });
+    const status = "bytes" in reply ? 200 : reply.status;
+    // A call that outlives its lease is no matter of the next holder's.
+    if (!call.signal.aborted) onCall(found.handler.contract.name, { status, durationMs: performance.now() - beginMs });
+    if ("bytes" in reply) return { status: 200, ...reply, after: leave };
+    leave();
+    return reply;
   };
   return { [callsPath]: { GET: serve, POST: serve, PUT: serve, DELETE: serve } };
 };

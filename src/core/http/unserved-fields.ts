@@ -41,8 +41,6 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
       "proxy.name": "names of proxies need not be unique; give proxy.id",
     },
   },
-  listTelemetryEvents: { query: { type: "give category, and choose by type among the events that come" } },
-  streamTelemetryEvents: { query: { type: "choose by type among the events that come" } },
   getVaultItem: { query: { expand: "available_expansions is empty: nothing can be expanded" } },
   runVaultItemOperation: {
     body: { "fields[].format": "it is of a payment card's expiry, and vaults keep logins; leave it out" },

@@ -8,10 +8,11 @@ import { droppedBetween, recordOf } from "./record.ts";
 import type { TelemetryRecord } from "./telemetry-event.ts";
 import type { TelemetryPage, TelemetryParts } from "./telemetry-store.ts";
 
-/** `offset`: of the answer before; left out for a first page. `category`: left out for all. */
+/** `offset`: of the answer before; left out for a first page. `category`, `type`: left out for all. */
 type EventsQuery = {
   order: "asc" | "desc";
   category?: readonly string[] | undefined;
+  type?: readonly string[] | undefined;
   since?: string | undefined;
   until?: string | undefined;
   offset?: number | undefined;
@@ -99,7 +100,10 @@ export const readEvents = async (
     found.reduce((sum, { event }) => sum + event.length, 0) >= maxBytes;
   const page = isCut ? found.slice(0, -1) : found.slice(0, query.limit);
   const hasMore = page.length < found.length;
-  const records = page.map(recordOf).filter(({ event }) => !query.category || query.category.includes(event.category));
+  const { category, type } = query;
+  const isWanted = ({ event }: TelemetryRecord): boolean =>
+    (category?.includes(event.category) ?? true) && (type?.includes(event.type) ?? true);
+  const records = page.map(recordOf).filter(isWanted);
   const last = page.at(-1)?.seq ?? 0;
   return { records, next: hasMore ? (query.order === "asc" ? last + 1 : last) : 0 };
 };

@@ -21,6 +21,10 @@ const TelemetryParams = z.object({ id_or_name: z.string().min(1).max(255).descri
 /** A number of an event, as text. */
 const seqText = /^\d{1,15}$/;
 
+/** Any text: a type that the service does not know has no events. */
+const type = z.string().max(64);
+const mostTypes = 100;
+
 /** A moment. */
 const Moment = z.string().min(1).max(64).optional();
 
@@ -40,6 +44,7 @@ export const listTelemetryRoute = defineRoute(
         eventCategories.length,
         "Only events of these categories, of those on the page: a page may be empty though there are more.",
       ),
+      type: listInQuery(type, mostTypes, "Only events of these types, of those on the page."),
       order: z.enum(["asc", "desc"]).default("asc").describe("Oldest or newest first."),
       since: Moment.describe(
         "Begin of the window, only with asc: an RFC 3339 timestamp, or a duration such as 5m for that long ago. Left out: 5m. Ignored with offset.",
@@ -77,8 +82,12 @@ const beginOf = (lastEventId: string | undefined, replay: string | undefined): B
   return replay === "all" ? "oldest" : "now";
 };
 
-const framed = async function* (records: AsyncIterable<TelemetryRecord>): AsyncGenerator<ServerEvent> {
-  for await (const record of records) yield { id: String(record.seq), data: record };
+const framed = async function* (
+  records: AsyncIterable<TelemetryRecord>,
+  types: readonly string[] | undefined,
+): AsyncGenerator<ServerEvent> {
+  for await (const record of records)
+    if (types?.includes(record.event.type) ?? true) yield { id: String(record.seq), data: record };
 };
 
 /** The events as they happen, by key or by the session's token. */
@@ -93,11 +102,12 @@ export const streamTelemetryRoute = defineSessionStream(
         .max(64)
         .optional()
         .describe("all: begin with the oldest event that is kept. Anything else: with the next new event."),
+      type: listInQuery(type, mostTypes, "Only events of these types."),
     }),
     resumes: true,
     answers: { 200: { description: "The events, until the session ends", events: TelemetryRecord } },
     errors: ["bad_request", "not_found"],
   },
   async (found, { query, lastEventId }, deps, signal) =>
-    framed(await followEvents(found, beginOf(lastEventId, query.replay), deps, signal)),
+    framed(await followEvents(found, beginOf(lastEventId, query.replay), deps, signal), query.type),
 );

@@ -53,6 +53,13 @@ const element = {
   tag: text.optional().describe("The kind of element, e.g. `button` or `input[type=text]`."),
 };
 
+const call = z.object({
+  operation_id: text.describe("The call: what follows the session in its path, e.g. `computer/click_mouse`."),
+  request_id: text.describe("Names this call alone."),
+  status: z.int(),
+  duration_ms: z.number().min(0),
+});
+
 /** Every type of event: its category, what it tells, and its data. */
 export const telemetryEventTypes = {
   console_log: {
@@ -115,6 +122,22 @@ export const telemetryEventTypes = {
       duration_ms: z.number().min(0).optional(),
     }),
   },
+  network_idle: {
+    category: "network",
+    about: "No request of a page has been under way for 500 ms.",
+    data: z.object(context),
+  },
+  proxy_error: {
+    category: "network",
+    about: "A request did not pass the way out of the browser: its network rules or its proxy have refused it.",
+    data: z.object({
+      ...request,
+      code: z
+        .enum(["network_policy_denied", "proxy_unavailable", "upstream_connect_failed", "unknown"])
+        .describe("`unknown` for a request to https that failed: Chromium does not tell why."),
+      status: z.int().describe("403 for network_policy_denied, else 502."),
+    }),
+  },
   page_navigation: {
     category: "page",
     about: "A frame has another document.",
@@ -126,6 +149,55 @@ export const telemetryEventTypes = {
     category: "page",
     about: "A tab or a window was opened.",
     data: z.object({ ...context, opener_id: text.optional(), title: text.optional() }),
+  },
+  page_crashed: {
+    category: "page",
+    about: "The process of a page has crashed; the browser goes on.",
+    data: z.object({ ...context, error_code: z.int().optional() }),
+  },
+  page_lcp: {
+    category: "page",
+    about: "The largest content of a page so far is painted (Largest Contentful Paint).",
+    data: z.object({
+      ...context,
+      source_frame_id: text.optional(),
+      time: z.number().optional().describe("Unix milliseconds."),
+      lcp_details: z
+        .object({
+          render_time: z.number(),
+          load_time: z.number(),
+          size: z.number().describe("Of its visible area, square pixels."),
+          element_id: text.optional(),
+          url: text.optional().describe("Of the image or video."),
+        })
+        .optional(),
+    }),
+  },
+  page_layout_shift: {
+    category: "page",
+    about: "Content of a page has moved by itself (Cumulative Layout Shift).",
+    data: z.object({
+      ...context,
+      source_frame_id: text.optional(),
+      time: z.number().optional().describe("Unix milliseconds."),
+      duration: z.number().optional(),
+      layout_shift_details: z
+        .object({
+          value: z.number().describe("The share of this shift."),
+          had_recent_input: z.boolean().describe("Whether input of the user came within 500 ms before it."),
+        })
+        .optional(),
+    }),
+  },
+  page_layout_settled: {
+    category: "page",
+    about: "A page has loaded, and nothing in it has moved for a second.",
+    data: z.object(context),
+  },
+  page_navigation_settled: {
+    category: "page",
+    about: "The layout of a page that was gone to has settled.",
+    data: z.object(context),
   },
   interaction_click: {
     category: "interaction",
@@ -146,6 +218,11 @@ export const telemetryEventTypes = {
     category: "control",
     about: "A client has sent a CDP command. The public SDK does not know this type.",
     data: z.object({ method: text }),
+  },
+  api_call: {
+    category: "control",
+    about: "The holder has driven the browser by a call of the API.",
+    data: call,
   },
   cdp_connect: { category: "connection", about: "A CDP client has connected.", data: z.object({}) },
   cdp_disconnect: {
@@ -182,6 +259,11 @@ export const telemetryEventTypes = {
       captcha_type: z.enum(["hcaptcha", "recaptcha", "turnstile", "geetest", "other"]),
     }),
   },
+  platform_api_call: {
+    category: "platform",
+    about: "The holder has made another call of the API about the session, such as for its files.",
+    data: call,
+  },
   platform_browser_changed: {
     category: "platform",
     about: "The browser was changed for its holder. The public SDK does not know this type.",
@@ -202,11 +284,6 @@ export const telemetryEventTypes = {
     about: "Memory and processor of the browser's processes. The public SDK does not know this type.",
     data: z.object({ memory_bytes: count, cpu_seconds: z.number().min(0), processes: count }),
   },
-  system_page_crashed: {
-    category: "system",
-    about: "The process of a page has crashed. The public SDK does not know this type.",
-    data: z.object({ ...context, error_code: z.int().optional() }),
-  },
   service_crashed: {
     category: "system",
     about: "The browser has ended by itself.",
@@ -224,6 +301,11 @@ export const telemetryEventTypes = {
     category: "monitor",
     about: "The browser can't be watched.",
     data: z.object({ step: text.optional() }),
+  },
+  monitor_reconnect_failed: {
+    category: "monitor",
+    about: "The browser is not watched any more.",
+    data: z.object({ reason: z.enum(["reconnect_exhausted"]).optional() }),
   },
   monitor_disconnected: {
     category: "monitor",

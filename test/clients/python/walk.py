@@ -29,7 +29,7 @@ client.serve(service_routes)
 # docs/clients.md says so.
 StrictKernel.own_events = frozenset(
     ["captcha_detected", "monitor_events_dropped", "network_loading_finished", "platform_browser_changed"]
-    + ["platform_fill_started", "platform_fill_ended", "system_page_crashed", "system_usage"]
+    + ["platform_fill_started", "platform_fill_ended", "system_usage"]
     + ["webdriver_connect", "webdriver_disconnect"]
 )
 name = f"walk-{int(time.time())}"

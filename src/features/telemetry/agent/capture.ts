@@ -15,11 +15,21 @@ import type { CdpConnection, CdpEvent } from "../../../platform/cdp/cdp-connecti
 import { tell } from "../../../platform/cdp/commands.ts";
 import type { CdpCall } from "../../../platform/cdp/pending-calls.ts";
 import type { Recorder } from "./recorder.ts";
-import { type Handlers, hasDocument, type Source, type SourceDeps, shownUrl, type Tab, workerTypes } from "./source.ts";
+import {
+  contextOf,
+  type Handlers,
+  hasDocument,
+  type Source,
+  type SourceDeps,
+  shownUrl,
+  type Tab,
+  workerTypes,
+} from "./source.ts";
 import { sampleSystem, takeScreenshots } from "./take-samples.ts";
 import { watchConsole } from "./watch-console.ts";
 import { watchNetwork } from "./watch-network.ts";
 import { watchCaptchas, watchInteraction, watchPages } from "./watch-pages.ts";
+import { watchIdle, watchStability } from "./watch-stability.ts";
 
 /** Events of one page that are read in a second; what it sends beyond that is dropped unread. */
 const maxPerSecond = 2000;
@@ -31,7 +41,9 @@ const maxWorkers = 200;
 const pageSources: readonly [TelemetryCategory, (deps: SourceDeps) => Source][] = [
   ["console", watchConsole],
   ["network", watchNetwork],
+  ["network", watchIdle],
   ["page", watchPages],
+  ["page", watchStability],
   ["interaction", watchInteraction],
 ];
 
@@ -144,12 +156,10 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
     emit("page_tab_opened", data, { kind: "cdp", event: "Target.targetCreated" });
   };
   const crashed = (targetId: string, errorCode: number): void => {
-    if (!categories.has("system")) return;
-    emit(
-      "system_page_crashed",
-      { target_id: targetId, error_code: errorCode },
-      { kind: "cdp", event: "Target.targetCrashed" },
-    );
+    if (!categories.has("page")) return;
+    const [tab] = tabs.named(targetId);
+    const where = tab ? contextOf(tab) : { target_id: targetId, target_type: "other" as const, url: "" };
+    emit("page_crashed", { ...where, error_code: errorCode }, { kind: "cdp", event: "Target.targetCrashed" });
   };
 
   const ofBrowser: Handlers = {
@@ -203,5 +213,6 @@ export const startCapture = async (deps: CaptureDeps): Promise<() => void> => {
   isReady = true;
   return () => {
     for (const stop of stops) stop();
+    for (const source of sources) source.stop?.();
   };
 };

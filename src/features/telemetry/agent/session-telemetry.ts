@@ -6,6 +6,7 @@
  * capturing  sources add events to the lease's recorder, by settings that may change; without settings nothing is added.
  * ended      the events of the last lease can be read until the next one begins.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectDevTools, type DevToolsPlace } from "../../../core/agent/connect-dev-tools.ts";
 import { leaseIsOver } from "../../../core/agent/lease-fence.ts";
@@ -51,8 +52,10 @@ const followChromium = async (deps: FollowDeps, signal: AbortSignal, onReady: ()
   const source = { kind: "local_process" as const };
   let lostMs: number | undefined;
   let failures = 0;
+  let wasWatched = false;
   const started = (): void => {
     failures = 0;
+    wasWatched = true;
     if (lostMs !== undefined)
       recorder.emit("monitor_reconnected", { reconnect_duration_ms: Math.round(performance.now() - lostMs) }, source);
     lostMs = undefined;
@@ -71,7 +74,9 @@ const followChromium = async (deps: FollowDeps, signal: AbortSignal, onReady: ()
     await sleep(retryMs[failures] ?? 0, undefined, { signal }).catch(() => undefined);
     failures += 1;
   }
-  if (!signal.aborted) recorder.emit("monitor_init_failed", { step: "connect" }, source);
+  if (signal.aborted) return;
+  if (wasWatched) recorder.emit("monitor_reconnect_failed", { reason: "reconnect_exhausted" }, source);
+  else recorder.emit("monitor_init_failed", { step: "connect" }, source);
 };
 
 /** How long a client waits for the capture at most, ms. */
@@ -94,6 +99,8 @@ export type SessionTelemetry = ClientWatch & {
   masked(text: string, maxChars?: number): string;
   /** Adds an event to the present lease, if its category is captured. */
   emit: Emit;
+  /** A call of the holder is over (core/agent/call-routes.ts). */
+  call(name: string, outcome: { status: number; durationMs: number }): void;
   /**
    * The events of this session after a number, as they come; undefined when it does not hold the browser and did not
    * last.
@@ -116,6 +123,9 @@ type Session = NotedSession & {
   /** Resolves when pages are watched. */
   ready: Promise<void>;
 };
+
+/** Calls that drive the browser; the others are about what is beside it. */
+const drives = /^(computer|playwright|webmcp)\/|^(repl|curl)$/;
 
 const nothing: Capture = { categories: new Set(), excludedMethods: new Set() };
 
@@ -198,6 +208,10 @@ export const createSessionTelemetry = ({ base, browser, shown, log }: SessionTel
     mask: (values) => session?.masked.add(values) ?? false,
     masked: (text, maxChars) => String(session?.masked.mask(text, maxChars) ?? text),
     emit,
+    call(name, { status, durationMs }) {
+      const data = { operation_id: name, request_id: randomUUID(), status, duration_ms: durationMs };
+      emit(drives.test(name) ? "api_call" : "platform_api_call", data, { kind: "kernel_api" });
+    },
     async client(kind, socket, head) {
       if (!session || session.capture.categories.size === 0) return;
       const { ready } = session;

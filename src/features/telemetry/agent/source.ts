@@ -29,6 +29,8 @@ export type Source = {
   handlers: Handlers;
   /** A page is gone. */
   forget?(tab: Tab): void;
+  /** Nothing more is captured: its timers must end. */
+  stop?(): void;
 };
 
 /** Longest URL of an event that is no address of the network, characters: `data:` URLs are documents. */

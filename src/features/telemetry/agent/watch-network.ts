@@ -2,6 +2,7 @@
  * Requests of pages and workers, with sizes and times. No bodies; of the headers those that say nothing of who asks.
  */
 
+import { type RefusedBy, refusedByHeader } from "../../../platform/addresses/network-filter.ts";
 import type { Protocol } from "../../../platform/cdp/cdp-types.ts";
 import { noBodies, tell } from "../../../platform/cdp/commands.ts";
 import { contextOf, type Source, type SourceDeps, shownUrl, type Tab } from "./source.ts";
@@ -44,6 +45,22 @@ type Answer = Pick<
   "requestId" | "response" | "timestamp" | "frameId" | "loaderId"
 >;
 
+/** What Chromium says of a request that its proxy, which is the browser's way out here, does not let through. */
+const proxyFailures = ["net::ERR_TUNNEL_CONNECTION_FAILED", "net::ERR_PROXY_CONNECTION_FAILED"];
+
+/** What the way out says of a request that it refuses, in the words of the public client. */
+const proxyCodes = {
+  rules: "network_policy_denied",
+  proxy: "proxy_unavailable",
+  host: "upstream_connect_failed",
+} as const satisfies Record<RefusedBy, string>;
+
+/** How the way out has refused a request; undefined for an answer of the site. A tunnel carries what is the site's own. */
+const refusalOf = ({ url, headers, status }: Protocol.Network.Response) => {
+  const by = url.startsWith("http:") ? headers[refusedByHeader] : undefined;
+  return by !== undefined && Object.hasOwn(proxyCodes, by) ? { code: proxyCodes[by as RefusedBy], status } : undefined;
+};
+
 type Open = { atSeconds: number; url: string; method: string; resourceType: string };
 
 /** Makes the events of the category `network`. */
@@ -77,6 +94,8 @@ export const watchNetwork = ({ cdp, emit }: SourceDeps): Source => {
       ...sinceMs(open, timestamp),
     };
     emit("network_response", data, { kind: "cdp", event });
+    const refused = refusalOf(response);
+    if (refused) emit("proxy_error", { ...requestOf(tab, requestId, open), ...refused }, { kind: "cdp", event });
   };
 
   return {
@@ -136,17 +155,11 @@ export const watchNetwork = ({ cdp, emit }: SourceDeps): Source => {
       "Network.loadingFailed": ({ requestId, errorText, canceled = false, timestamp, type }, tab) => {
         const open = openOf(tab).get(requestId);
         openOf(tab).delete(requestId);
-        emit(
-          "network_loading_failed",
-          {
-            ...requestOf(tab, requestId, open),
-            resource_type: type,
-            error_text: errorText,
-            canceled,
-            ...sinceMs(open, timestamp),
-          },
-          { kind: "cdp", event: "Network.loadingFailed" },
-        );
+        const failed = { ...requestOf(tab, requestId, open), resource_type: type };
+        const source = { kind: "cdp", event: "Network.loadingFailed" } as const;
+        const more = { error_text: errorText, canceled, ...sinceMs(open, timestamp) };
+        emit("network_loading_failed", { ...failed, ...more }, source);
+        if (proxyFailures.includes(errorText)) emit("proxy_error", { ...failed, code: "unknown", status: 502 }, source);
       },
     },
   };

@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { telemetryCategories } from "../../../../src/core/model/settings/telemetry.ts";
+import { sessionHeader } from "../../../../src/core/protocol/agent-api.ts";
+import { createAgentTokens } from "../../../../src/core/protocol/agent-token.ts";
 import { connectCdp } from "../../../../src/platform/cdp/cdp-connection.ts";
 import { createTestAgents, type TestAgent } from "../../../support/agent-process.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -18,12 +20,15 @@ const page = `<!doctype html><title>shop</title><body style="height: 3000px">
 <input id="login"><button id="buy">Buy</button>
 <script>console.log("first line", 7); fetch("/api", { headers: { authorization: "Bearer s3cret-of-page" } })</script>`;
 
+const moving = `<!doctype html><title>moving</title><p id="large" style="font-size: 60px">Words of a size that is seen</p>
+<script>setTimeout(() => document.body.prepend(Object.assign(document.createElement("div"), { style: "height: 300px" })), 300)</script>`;
+
 const serve = (): Server =>
   createServer((request, response) => {
     if (request.url === "/broken") return void request.socket.destroy();
     if (request.url === "/api")
       return void response.setHeader("set-cookie", "sid=c00kie-of-page").end("x".repeat(5000));
-    response.setHeader("content-type", "text/html").end(page);
+    response.setHeader("content-type", "text/html").end(request.url === "/moving" ? moving : page);
   });
 
 const all = {
@@ -144,6 +149,60 @@ test("a visit is told from its first request and its first line on", async () =>
   expect(read.records.map((record) => record.seq)).toEqual(read.records.map((_, index) => index + 1));
   const text = JSON.stringify(read.records);
   for (const kept of ["s3cret-of-page", "c00kie-of-page", "Tr0ub4dor", '"key":"T"']) expect(text).not.toContain(kept);
+});
+
+// TELEMETRY-38
+test("a page is told to come to rest, and to crash", async () => {
+  const held = await hold(all);
+  const { tab, read } = held;
+  const target_id = (tab.target() as unknown as { _targetId: string })._targetId;
+  await tab.goto(`${site}/moving`);
+  const shift = await read.until("a shift", ({ type }) => type === "page_layout_shift");
+  const moved = shift.data?.layout_shift_details as { value: number; had_recent_input: boolean };
+  expect(moved).toEqual({ value: expect.any(Number), had_recent_input: false });
+  expect(moved.value).toBeGreaterThan(0);
+  const paint = await read.until("the largest paint", ({ type }) => type === "page_lcp");
+  expect(paint.data?.lcp_details).toMatchObject({ element_id: "large", size: expect.any(Number) });
+  const settled = await read.until("a layout that has settled", ({ type }) => type === "page_layout_settled");
+  expect(settled.ts - shift.ts).toBeGreaterThan(900_000);
+  expect(settled.data).toMatchObject({ target_id, url: `${site}/moving` });
+  await read.until("a navigation that has settled", ({ type }) => type === "page_navigation_settled");
+  const idle = await read.until(
+    "no requests",
+    ({ type, data }) => type === "network_idle" && data?.target_id === target_id,
+  );
+  expect(idle.data).toMatchObject({ target_type: "page", url: `${site}/moving` });
+  await tab.goto("chrome://crash").catch(() => undefined);
+  const crash = await read.until("the crash", ({ type }) => type === "page_crashed");
+  expect(crash).toMatchObject({ category: "page", data: { target_id, target_type: "page", url: expect.any(String) } });
+  await release(held);
+});
+
+// TELEMETRY-39
+test("the holder's calls are told, those that drive the browser as control", async () => {
+  const held = await hold(all);
+  const call = async (method: string, path: string, body?: object): Promise<number> => {
+    const token = createAgentTokens(agent.privateKey).tokenFor(agent.podUid);
+    const headers = {
+      authorization: `Bearer ${token}`,
+      [sessionHeader]: held.name,
+      "content-type": "application/json",
+    };
+    const options = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    return (await fetch(`${agent.baseUrl}/calls/${path}`, options)).status;
+  };
+  expect(await call("POST", "computer/click_mouse", { x: 1, y: 1 })).toBe(200);
+  expect(await call("GET", "fs/list_files?path=/tmp/nowhere")).toBe(404);
+  const click = await held.read.until("a click of hands", ({ type }) => type === "api_call");
+  expect(click).toMatchObject({
+    category: "control",
+    source: { kind: "kernel_api" },
+    data: { operation_id: "computer/click_mouse", status: 200, request_id: expect.any(String) },
+  });
+  const listed = await held.read.until("a look at files", ({ type }) => type === "platform_api_call");
+  expect(listed).toMatchObject({ category: "platform", data: { operation_id: "fs/list_files", status: 404 } });
+  expect(JSON.stringify(held.read.records)).not.toContain("nowhere");
+  await release(held);
 });
 
 // TELEMETRY-5, TELEMETRY-15, LEASE-9

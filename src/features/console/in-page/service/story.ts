@@ -63,7 +63,7 @@ const words: Said = {
     tone: "good",
     text: `The fill ended${lasted(duration_ms)}`,
   }),
-  system_page_crashed: ({ url = "" }) => ({ lane: "Browser", tone: "bad", text: `The page crashed: ${url}` }),
+  page_crashed: ({ url = "" }) => ({ lane: "Browser", tone: "bad", text: `The page crashed: ${url}` }),
   service_crashed: ({ service_name, phase }) => ({
     lane: "Browser",
     tone: "bad",
