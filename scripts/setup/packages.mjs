@@ -66,18 +66,33 @@ const npmEnvironment = (root, env) => ({
 });
 
 /**
+ * Runs this machine's npm. Throws a SetupError when it is missing or fails.
+ * @param {string[]} args
+ * @param {{ root: string, cwd: string, env: import("../../src/local/locate-programs.mjs").Environment, run: import("./run-tool.mjs").RunTool }} deps
+ *   `root`: of the repository; `cwd`: the folder whose packages are meant
+ */
+export const callNpm = (args, { root, cwd, env, run }) => {
+  const npmEnv = npmEnvironment(root, env);
+  const npm = findOnPath("npm", npmEnv);
+  if (!npm)
+    throw new SetupError("npm is missing", { wayOut: "Install npm (on Debian: apt-get install npm) and run again." });
+  return run({
+    command: npm,
+    args,
+    cwd,
+    env: npmEnv,
+    wayOut: "See whether npm reaches its registry (npm ping), then run again.",
+  });
+};
+
+/**
  * Installs what package-lock.json asks for, including Node 24, with this machine's npm.
  * @param {{ root: string, env: import("../../src/local/locate-programs.mjs").Environment, run: import("./run-tool.mjs").RunTool,
  *   progress: import("./progress.mjs").Progress }} deps
  */
 export const installPackages = async ({ root, env, run, progress }) => {
-  const npmEnv = npmEnvironment(root, env);
-  const npm = findOnPath("npm", npmEnv);
-  if (!npm)
-    throw new SetupError("npm is missing", { wayOut: "Install npm (on Debian: apt-get install npm) and run again." });
-  const wayOut = "See whether npm reaches its registry (npm ping), then run again.";
   /** @param {string[]} args */
-  const call = (args) => run({ command: npm, args, cwd: root, env: npmEnv, wayOut });
+  const call = (args) => callNpm(args, { root, cwd: root, env, run });
   if (!packagesAreInstalled(root))
     await progress.step({ title: "installing npm packages" }, () =>
       call(["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund"]),
@@ -89,5 +104,5 @@ export const installPackages = async ({ root, env, run, progress }) => {
     );
   const rebuild = `Run "npm rebuild node --ignore-scripts=false" in ${root} and see what it says.`;
   if (!nodeIsInstalled(root)) throw new SetupError("npm did not put Node 24 in node_modules", { wayOut: rebuild });
-  await run({ command: nodeProgram(root), args: ["--version"], env: npmEnv, wayOut: rebuild });
+  await run({ command: nodeProgram(root), args: ["--version"], env: npmEnvironment(root, env), wayOut: rebuild });
 };

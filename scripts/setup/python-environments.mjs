@@ -14,6 +14,7 @@ import { installDebianPackages } from "./debian-packages.mjs";
 const pythonEnvironments = /** @type {const} */ ({
   schemathesis: { program: "bin/st", title: "Schemathesis" },
   "python-client": { program: "bin/python", title: "the public Python client" },
+  "browser-use": { program: "bin/python", title: "browser-use" },
 });
 
 /** @typedef {keyof typeof pythonEnvironments} PythonEnvironment */
