@@ -74,8 +74,18 @@ const byDevTools = async ({ call }: McpServer): Promise<Seen> => {
 
 // HTTP-43
 test.skipIf(!clients).each([
-  { name: "playwright", program: "playwright-mcp", drive: byPlaywright, list: ["browser_tabs", { action: "list" }] },
-  { name: "chrome-devtools", program: "chrome-devtools-mcp", drive: byDevTools, list: ["list_pages", {}] },
+  {
+    name: "playwright",
+    program: "playwright-mcp",
+    drive: byPlaywright,
+    list: { tool: "browser_tabs", input: { action: "list" } },
+  },
+  {
+    name: "chrome-devtools",
+    program: "chrome-devtools-mcp",
+    drive: byDevTools,
+    list: { tool: "list_pages", input: {} },
+  },
 ] as const)("$name drives a session, leaves it, and says that it has ended", async ({ name, program, drive, list }) => {
   const session = await acquireSession(stack, { shop, cwd });
   {
@@ -86,9 +96,15 @@ test.skipIf(!clients).each([
   }
   expect(await pageTitles(stack, session.id)).toEqual(["Shop"]);
   await using server = await startDocumented(name, program, session.CDP_WS_URL);
-  expect(await server.call(...list)).toMatchObject({ isError: false, text: expect.stringContaining(shop.url) });
+  expect(await server.call(list.tool, list.input)).toMatchObject({
+    isError: false,
+    text: expect.stringContaining(shop.url),
+  });
   await releaseSession(stack, session.id);
   // The first call may be the one by which a server notices that its connection has ended.
-  await server.call(...list);
-  expect(await server.call(...list)).toMatchObject({ isError: true, text: expect.stringContaining("404") });
+  await server.call(list.tool, list.input);
+  expect(await server.call(list.tool, list.input)).toMatchObject({
+    isError: true,
+    text: expect.stringContaining("404"),
+  });
 });

@@ -134,7 +134,7 @@ describe("a session's webdriver_ws_url", () => {
     await bidi.send("browsingContext.getTree");
     expect(await bidiProcesses()).toHaveLength(1);
     await release(former.session_id);
-    expect(await bidi.closed).toMatchObject({ code: 1001 });
+    expect(await bidi.closed).toEqual({ code: 4000, reason: "the session has ended: released" });
     await eventually("its process ends", async () => (await bidiProcesses()).length === 0);
     await using(async ({ webdriver_ws_url }) => {
       const stolen = new URL(webdriver_ws_url);

@@ -19,7 +19,7 @@ test("a session ends at the drain deadline with its reason, not before, and then
   const cdp = await openCdp(session);
   const cordonedAtMs = performance.now();
   await stack.kube.patch(nodes, { name: "local" }, { spec: { unschedulable: true } });
-  expect(await cdp.closed).toEqual([1001, expect.anything()]);
+  expect(await cdp.closed).toEqual([4003, Buffer.from("the session has ended: node_drained")]);
   expect(performance.now() - cordonedAtMs).toBeGreaterThanOrEqual(10_000);
 
   const ended = await leases.store.endedLease(await leases.uidOf(pool.id), session.session_id);

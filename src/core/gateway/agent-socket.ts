@@ -3,6 +3,7 @@ import { splitHostPort } from "../../platform/base/host-port.ts";
 import { closingFrame, followFrames } from "../../platform/cdp/follow-frames.ts";
 import { type HttpHead, readHttpHead } from "../../platform/cdp/http-head.ts";
 import { endSocket } from "../../platform/net/end-socket.ts";
+import { type Ending, endings } from "./endings.ts";
 
 /** Deadline for connecting to an agent, ms. A client waits for this browser and no other, so it is patient. */
 const connectTimeoutMs = 3000;
@@ -44,15 +45,6 @@ export const connectTo = async (address: string): Promise<Socket> => {
 /** The head of the agent's answer to an upgrade. Rejects when the agent closes, vanishes or never answers. */
 export const answerOf = (agent: Socket): Promise<HttpHead> => readHttpHead(agent, firstByteTimeoutMs);
 
-/** The code and reason of a closing frame (RFC 6455, 7.4.1, and IANA's registry), by why the gateway ends a connection. */
-const endings = {
-  ended: { code: 1001, reason: "the session has ended, or its browser has" },
-  lost: { code: 1014, reason: "the browser does not answer any more" },
-  stopping: { code: 1012, reason: "this replica stops; connect to the same URL again" },
-} as const;
-
-type Ending = keyof typeof endings;
-
 /** A client that is joined to its agent. */
 export type Joined = {
   /** Ends both connections, the client's with a closing frame that says why. */
@@ -66,23 +58,32 @@ const closedByPeer: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EP
  * Joins a client to the agent that has answered its upgrade: bytes go both ways as they are, at the pace of the slower
  * side. When one side ends, the other is ended, too. A client whose agent is gone gets a closing frame, unless it has
  * got one or the agent stops in the middle of a frame. `isWebSocket`: whether the agent has accepted the upgrade.
+ * `whyCut`: asked why the agent has closed a connection that still takes a closing frame; never rejects.
  */
-export const joinAgent = (client: Socket, agent: Socket, { isWebSocket }: { isWebSocket: boolean }): Joined => {
+export const joinAgent = (
+  client: Socket,
+  agent: Socket,
+  { isWebSocket, whyCut = async () => endings.gone }: { isWebSocket: boolean; whyCut?: () => Promise<Ending> },
+): Joined => {
   const frames = followFrames();
   let isOver = false;
-  const end = (why: Ending): void => {
+  const end = (why: Ending | undefined): void => {
     if (isOver) return;
     isOver = true;
     agent.unpipe(client).destroy();
+    const tell = ({ code, reason }: Ending): void => {
+      if (!client.destroyed) endSocket(client, closingFrame(code, reason));
+    };
     if (client.destroyed) return;
-    const { code, reason } = endings[why];
-    endSocket(client, isWebSocket && frames.takesFrame() ? closingFrame(code, reason) : "");
+    if (!isWebSocket || !frames.takesFrame()) endSocket(client, "");
+    else if (why) tell(why);
+    else void whyCut().then(tell);
   };
   for (const side of [client, agent]) side.setKeepAlive(true, keepAliveMs);
   agent.on("data", frames.take);
-  agent.on("error", ({ code }: NodeJS.ErrnoException) => end(closedByPeer.has(code) ? "ended" : "lost"));
-  agent.on("end", () => end("ended"));
-  agent.on("close", () => end("ended"));
+  agent.on("error", ({ code }: NodeJS.ErrnoException) => end(closedByPeer.has(code) ? undefined : endings.lost));
+  agent.on("end", () => end(undefined));
+  agent.on("close", () => end(undefined));
   agent.pipe(client, { end: false });
   client.on("error", () => agent.destroy());
   client.on("close", () => agent.destroy());

@@ -35,6 +35,7 @@ import {
   type SessionTarget,
 } from "../sessions/authorize-session.ts";
 import { answerOf, connectTo, type Joined, joinAgent } from "./agent-socket.ts";
+import { createEndings, endings } from "./endings.ts";
 
 type Gateway = {
   /** Number of open connections. */
@@ -184,6 +185,7 @@ export const attachGateway = (
   /** With what joins each to its agent, once that has answered. */
   const open = new Map<Socket, Joined | undefined>();
   let isClosing = false;
+  const whyCut = createEndings(deps.store);
 
   const reachOnce = async (request: IncomingMessage, client: Socket, target: SessionTarget): Promise<Reached> => {
     const agent = await connectTo(target.agent.address).catch((cause: unknown) => {
@@ -239,7 +241,10 @@ export const attachGateway = (
     const { agent, answer } = await connectTraced(request, target, deps.tracer, () => reach(request, client, target));
     client.write(withoutHeader(answer, proofHeader), "latin1");
     if (head.length > 0) agent.write(head);
-    const joined = joinAgent(client, agent, { isWebSocket: answer.status === switchingProtocols });
+    const joined = joinAgent(client, agent, {
+      isWebSocket: answer.status === switchingProtocols,
+      whyCut: () => whyCut(target),
+    });
     if (open.has(client)) open.set(client, joined);
   };
 
@@ -264,7 +269,7 @@ export const attachGateway = (
     close() {
       isClosing = true;
       for (const [client, joined] of open) {
-        if (joined) joined.end("stopping");
+        if (joined) joined.end(endings.stopping);
         else client.destroy();
       }
     },

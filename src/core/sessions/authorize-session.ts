@@ -63,13 +63,15 @@ export type AuthorizeSessionDeps = {
 };
 
 /**
- * The agent of a session, the path there, the headers that it requires on the upgrade, and the session's project.
+ * The agent of a session, the path there, the headers that it requires on the upgrade, the session, and its project.
  * `isGenuine`: whether the answer to that upgrade came from the agent; until then nothing of the client may be sent.
  */
 export type SessionTarget = {
   agent: AgentPlace;
   path: UpgradePath;
   headers: Record<string, string>;
+  sessionId: string;
+  poolUid: string;
   projectId: string;
   /** The trace in which the session was acquired, where that is recorded. */
   trace: TraceContext | undefined;
@@ -164,13 +166,15 @@ export const authorizeSession = async (asked: AskedSession, deps: AuthorizeSessi
   const { agentTokens, agentKeys } = deps;
   const { sessionId, path } = asked;
   const { claims, headers } = await claimsOf(asked, deps);
-  const { lease, projectId, trace } = await sessionOf(sessionId, claims, deps);
+  const { lease, poolUid, projectId, trace } = await sessionOf(sessionId, claims, deps);
   const authorization = `Bearer ${agentTokens.tokenFor(lease.browser)}`;
   const challenge = agentKeys.challenge(lease.pod);
   return {
     agent: { browser: lease.browser, pod: lease.pod, address: lease.address },
     path,
     headers: { ...challenge.headers, ...headers, authorization, [sessionHeader]: sessionId },
+    sessionId,
+    poolUid,
     projectId,
     trace,
     isGenuine: (answer) => isUpgradeBy(challenge, answer, path),

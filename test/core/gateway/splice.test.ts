@@ -6,6 +6,7 @@ import { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { answerOf, joinAgent } from "../../../src/core/gateway/agent-socket.ts";
+import { endings } from "../../../src/core/gateway/endings.ts";
 import { closingFrame } from "../../../src/platform/cdp/follow-frames.ts";
 import { splice } from "../../../src/platform/cdp/splice.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -143,7 +144,7 @@ test("an answer that is no upgrade is passed on as it is", async () => {
 });
 
 test("a client that does not close after its closing frame is cut", async () => {
-  joinAgent(near, far, { isWebSocket: true }).end("stopping");
+  joinAgent(near, far, { isWebSocket: true }).end(endings.stopping);
   expect((await once(client, "data"))[0]).toEqual(
     closingFrame(1012, "this replica stops; connect to the same URL again"),
   );

@@ -277,7 +277,7 @@ test("the end of a lease cuts its viewers, and their URL never shows the browser
   await viewer.nextPicture();
   const former = session;
   await stack.kernel.browserPools.release(poolId, { session_id: former.session_id });
-  expect((await viewer.closed).code).toBe(1001);
+  expect(await viewer.closed).toEqual({ code: 4000, reason: "the session has ended: released" });
   session = await stack.kernel.browserPools.acquire(poolId, { acquire_timeout_seconds: 30 });
   const formerUrl = former.browser_live_view_url ?? "";
   expect((await upgrade(socketUrlOf(formerUrl))).status).toBe(404);
