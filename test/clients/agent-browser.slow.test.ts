@@ -35,6 +35,23 @@ afterAll(async () => {
 const agentBrowser = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ran> =>
   ran("agent-browser", args, { env: { ...env, ...more }, cwd });
 
+/** What a page gets of a file of its session that agent-browser names by its path. */
+const uploaded = async ({ id, CDP_WS_URL }: { id: string; CDP_WS_URL: string }): Promise<string> => {
+  const headers = { authorization: `Bearer ${stack.api_key}` };
+  const file = `${stack.url}/browsers/${id}/fs/write_file?path=/tmp/note.txt`;
+  expect((await fetch(file, { method: "PUT", headers, body: "by its path" })).status).toBe(204);
+  const inSession = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await agentBrowser(["--session", "files", "--cdp", CDP_WS_URL, ...args]);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    return stdout.trim();
+  };
+  await inSession("eval", `document.body.innerHTML = '<input type="file">'`);
+  await inSession("upload", "input", "/tmp/note.txt");
+  const text = await inSession("eval", "document.querySelector('input').files[0].text()");
+  await inSession("close");
+  return text;
+};
+
 // HTTP-43
 describe.skipIf(!clients)("agent-browser", () => {
   test("makes a session as the provider kernel, uses it over several commands, and deletes it", async () => {
@@ -52,7 +69,7 @@ describe.skipIf(!clients)("agent-browser", () => {
   });
 
   test("makes another session as the provider when its own has ended, with the settings that it was given", async () => {
-    const settings = { KERNEL_ENDPOINT: stack.url, KERNEL_HEADLESS: "true", KERNEL_TIMEOUT_SECONDS: "77" };
+    const settings = { KERNEL_ENDPOINT: stack.url, KERNEL_TIMEOUT_SECONDS: "77" };
     const asProvider = (...args: string[]): Promise<Ran> =>
       agentBrowser(["--session", "another", "--provider", "kernel", ...args], settings);
     const idOfIts = async (): Promise<string> => {
@@ -70,7 +87,7 @@ describe.skipIf(!clients)("agent-browser", () => {
   });
 
   test("is told as the provider why it gets no session", async () => {
-    const settings = { KERNEL_ENDPOINT: stack.url, KERNEL_HEADLESS: "true", KERNEL_PROFILE_NAME: "nobody" };
+    const settings = { KERNEL_ENDPOINT: stack.url, KERNEL_PROFILE_NAME: "nobody" };
     const { code, stderr } = await agentBrowser(["--session", "refused", "-p", "kernel", "open", shop.url], settings);
     expect(code).toBe(1);
     expect(stderr).toContain("no profile with name nobody in this project");
@@ -81,6 +98,7 @@ describe.skipIf(!clients)("agent-browser", () => {
     const pooled = { ...env, CDP_WS_URL: session.CDP_WS_URL };
     expect(await shell(documented("sh", "AGENT_BROWSER_CDP", shop), { env: pooled, cwd })).toContain("\nfound tea\n");
     expect(await pageTitles(stack, session.id)).toEqual(["Shop"]);
+    expect(await uploaded(session)).toBe('"by its path"');
     await releaseSession(stack, session.id);
     const { code, stderr } = await agentBrowser(["--session", "late", "--cdp", session.CDP_WS_URL, "get", "title"]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("404 Not Found") });

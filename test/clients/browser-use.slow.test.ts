@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filledPool } from "../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
-import { documented, type Ran, ran, type Shop, startShop } from "./client-run.ts";
-import { acquireSession, pageTitles, releaseSession } from "./client-session.ts";
+import { brokenOff, documented, type Ran, ran, type Shop, startShop } from "./client-run.ts";
+import { acquireSession, endVariables, pageTitles } from "./client-session.ts";
 import { pythonWithBrowserUse } from "./installed.ts";
 
 const python = await pythonWithBrowserUse();
@@ -27,18 +27,34 @@ afterAll(async () => {
   if (cwd) await rm(cwd, { recursive: true });
 });
 
+/** In place of the picture's length: the session ends, and what the next action says of it is printed. */
+const afterItsEnd = `
+        import urllib.request
+        headers = {"authorization": os.environ["AUTHORIZATION"]}
+        urllib.request.urlopen(urllib.request.Request(os.environ["SESSION"], method="DELETE", headers=headers))
+        print((await tools.act(Action(navigate={"url": "about:blank"}), browser)).error)
+`;
+
 // HTTP-43
 test.skipIf(!python)("browser-use drives a session, leaves it, and says that it has ended", async () => {
   const { id, CDP_WS_URL } = await acquireSession(stack, { shop, cwd });
-  const env = { CDP_WS_URL, HOME: cwd, TMPDIR: cwd, ANONYMIZED_TELEMETRY: "false", PYTHONDONTWRITEBYTECODE: "1" };
-  const run = (): Promise<Ran> =>
-    ran(python ?? "", ["-"], { input: documented("python", "cdp_url=os", shop), env, cwd });
-  const { code, stdout, stderr } = await run();
+  const env = {
+    ...endVariables(stack, id),
+    CDP_WS_URL,
+    HOME: cwd,
+    TMPDIR: cwd,
+    ANONYMIZED_TELEMETRY: "false",
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+  const lines = documented("python", "cdp_url=os", shop);
+  const run = (input: string): Promise<Ran> => ran(python ?? "", ["-"], { input, env, cwd });
+  const { code, stdout, stderr } = await run(lines);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stdout).toMatch(/found tea\n\d{4,}\n/);
   expect(await pageTitles(stack, id)).toEqual(["Shop"]);
-  await releaseSession(stack, id);
-  const late = await run();
+  const cut = await run(brokenOff(lines, "        print(len(state.screenshot))\n", afterItsEnd));
+  expect(cut.stdout).toContain("Navigation failed");
+  const late = await run(lines);
   expect(late.code).toBe(1);
   expect(late.stderr).toContain("server rejected WebSocket connection: HTTP 404");
 });

@@ -39,6 +39,13 @@ export const documented = (language: string, has: string, { url }: Shop): string
   return block.replaceAll(documentedSite, url);
 };
 
+/** The lines up to one of them, in whose place `instead` comes. */
+export const brokenOff = (lines: string, line: string, instead: string): string => {
+  const at = lines.indexOf(line);
+  if (at < 0) throw new Error(`no ${line} in ${lines}`);
+  return lines.slice(0, at) + instead + lines.slice(at + line.length);
+};
+
 /** How a program ended. */
 export type Ran = { code: number | null; stdout: string; stderr: string };
 

@@ -29,6 +29,15 @@ export const pageTitles = async ({ call }: Pick<LocalProject, "call">, id: strin
   return targets.filter(({ type }) => type === "page").map(({ title }) => title);
 };
 
+/** A program ends the session in its midst: `endVariables` are its variables, and this is a line of JavaScript. */
+export const endInScript = `await fetch(process.env.SESSION, { method: "DELETE", headers: { authorization: process.env.AUTHORIZATION } });`;
+
+/** What `endInScript` reads. */
+export const endVariables = ({ url, api_key }: { url: string; api_key: string }, id: string): NodeJS.ProcessEnv => ({
+  SESSION: `${url}/browsers/${id}`,
+  AUTHORIZATION: `Bearer ${api_key}`,
+});
+
 /** Releases a session of the pool `demo`: its lease has ended when this resolves. */
 export const releaseSession = async ({ kernel }: Pick<LocalProject, "kernel">, session_id: string): Promise<void> =>
   void (await kernel.browserPools.release("demo", { session_id }));

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type BreakableLink, startBreakableLink } from "../support/breakable-link.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
-import { documented, type Ran, ran, type Shop, shell, startShop } from "./client-run.ts";
-import { pageTitles, serviceEnv } from "./client-session.ts";
+import { brokenOff, documented, type Ran, ran, type Shop, shell, startShop } from "./client-run.ts";
+import { endInScript, endVariables, pageTitles, serviceEnv } from "./client-session.ts";
 import { npmClients } from "./installed.ts";
 
 const clients = await npmClients();
@@ -41,17 +41,20 @@ test.skipIf(!clients)(
     const acquiring = `${documented("sh", "name=stagehand", shop)}printf '\\n%s' "$CDP_WS_URL"`;
     const CDP_WS_URL = (await shell(acquiring, { env, cwd })).split("\n").at(-1) ?? "";
     const [, , id = ""] = new URL(CDP_WS_URL).pathname.split("/");
-    const run = (): Promise<Ran> =>
+    const lines = documented("js", "localBrowser.connect", shop);
+    const run = (input: string): Promise<Ran> =>
       ran(process.execPath, ["--input-type=module"], {
-        ...{ input: documented("js", "localBrowser.connect", shop), cwd: clients ?? "" },
-        env: { CDP_WS_URL, TMPDIR: cwd },
+        ...{ input, cwd: clients ?? "" },
+        env: { ...endVariables(stack, id), CDP_WS_URL, TMPDIR: cwd },
       });
-    const { code, stdout, stderr } = await run();
+    const { code, stdout, stderr } = await run(lines);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stdout).toMatch(/found tea\n\d{4,}\n/);
     expect(await pageTitles(stack, id)).toContain("Shop");
-    await stack.kernel.browsers.deleteByID(id);
-    const late = await run();
+    const cut = await run(brokenOff(lines, "await stagehand.close();", `${endInScript}\nawait page.title();`));
+    expect(cut.code).toBe(1);
+    expect(cut.stderr).toContain("close code 4000: the session has ended: deleted");
+    const late = await run(lines);
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("CDP WebSocket") });
   },
 );

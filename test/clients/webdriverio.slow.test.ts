@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filledPool } from "../support/filled-pool.ts";
 import { type LocalProject, startProject } from "../support/stack.ts";
-import { documented, type Ran, ran, type Shop, startShop } from "./client-run.ts";
-import { acquireSession, pageTitles, releaseSession } from "./client-session.ts";
+import { brokenOff, documented, type Ran, ran, type Shop, startShop } from "./client-run.ts";
+import { acquireSession, endInScript, endVariables, pageTitles } from "./client-session.ts";
 import { npmClients } from "./installed.ts";
 
 const clients = await npmClients();
@@ -31,17 +31,20 @@ afterAll(async () => {
 test.skipIf(!clients)("webdriverio drives a session, leaves it, and says that it has ended", async () => {
   const { id, ...urls } = await acquireSession(stack, { shop, cwd: folder });
   const lines = documented("js", 'from "webdriverio"', shop);
-  const run = (): Promise<Ran> =>
+  const run = (input: string): Promise<Ran> =>
     ran(process.execPath, ["--input-type=module"], {
-      ...{ input: lines, cwd: clients ?? "" },
-      env: { ...urls, TMPDIR: folder },
+      ...{ input, cwd: clients ?? "" },
+      env: { ...endVariables(stack, id), ...urls, TMPDIR: folder },
     });
-  const { code, stdout, stderr } = await run();
+  const { code, stdout, stderr } = await run(lines);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^found tea\n\d{4,}\n$/);
   expect(await pageTitles(stack, id)).toEqual(["Shop"]);
-  await releaseSession(stack, id);
-  const late = await run();
-  expect(late.code).toBe(1);
-  expect(late.stderr).toContain(`session ${id} has ended`);
+  const cut = await run(
+    brokenOff(lines, "await browser.deleteSession();", `${endInScript}\nawait browser.getTitle();`),
+  );
+  for (const { code: failed, stderr: told } of [cut, await run(lines)]) {
+    expect(failed).toBe(1);
+    expect(told).toContain(`session ${id} has ended`);
+  }
 });
