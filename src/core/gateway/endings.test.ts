@@ -36,6 +36,13 @@ test("a reason that Redis has a moment later is waited for, by one question for 
   expect(store.endedLease).toHaveBeenCalledTimes(3);
 });
 
+test("a Redis that does not answer holds no connection open", async () => {
+  const whyCut = createEndings({ endedLease: () => new Promise(() => undefined) });
+  const begunMs = performance.now();
+  expect(await whyCut(session)).toMatchObject({ code: 1001 });
+  expect(performance.now() - begunMs).toBeLessThan(4000);
+});
+
 test("what Redis can't tell within two seconds is told as before, and asked anew for the next connection", async () => {
   const store = { endedLease: vi.fn(async () => Promise.reject(new Error("no Redis"))) };
   const whyCut = createEndings(store);

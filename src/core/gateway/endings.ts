@@ -66,7 +66,8 @@ export const createEndings = (store: Pick<LeaseStore, "endedLease">) => {
   };
   return (session: ConnectedSession): Promise<Ending> => {
     const key = `${session.poolUid}/${session.sessionId}`;
-    const asking = asked.get(key) ?? look(session).finally(() => asked.delete(key));
+    const inTime = (): Promise<Ending> => Promise.race([look(session), sleep(lookForMs, endings.gone, { ref: false })]);
+    const asking = asked.get(key) ?? inTime().finally(() => asked.delete(key));
     asked.set(key, asking);
     return asking;
   };
