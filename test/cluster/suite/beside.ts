@@ -1,4 +1,6 @@
+import { toFile } from "@onkernel/sdk";
 import { connect } from "puppeteer-core";
+import { markingExtension } from "../../support/marking-extension.ts";
 import type { Lane, Phase } from "../lane.ts";
 import { callOf } from "./call.ts";
 import { until } from "./until.ts";
@@ -31,7 +33,7 @@ const savingPage = '<a id="save" download="left.txt" href="data:application/octe
 /** What a holder has beside CDP, in pods under the admission policies and the restricted standard. */
 export const beside: Phase = {
   name: "beside",
-  summary: "files, hands, code, requests and location of a session",
+  summary: "files, hands, code, requests, location, tools, WebDriver and extensions of a session",
   async run(lane, check) {
     const call = callOf(lane);
     await check("files are written and read, and a download lands among them", () =>
@@ -107,6 +109,49 @@ export const beside: Phase = {
         const browser = await connect({ browserWSEndpoint: webSocketDebuggerUrl, defaultViewport: null });
         await browser.version();
         await browser.disconnect();
+      }),
+    );
+    await check("a custom tool runs in a page", () =>
+      withBrowser(lane, true, async (id) => {
+        const tool = '{ name: "where", description: "Where it is", inputSchema: {} }';
+        const source = `[{ match: { url_patterns: ["*"] }, tool: ${tool}, execute: () => location.protocol }]`;
+        await call("POST", `/browsers/${id}/webmcp/custom-tools`, { namespace: "cluster", source });
+        const { tools } = await call("GET", `/browsers/${id}/webmcp/tools`);
+        const { tool_ref } = tools[0];
+        const { status, output } = await call("POST", `/browsers/${id}/webmcp/invoke`, { tool_ref, input: {} });
+        expectSame("what a tool answers", [status, output], ["completed", "about:"]);
+      }),
+    );
+    for (const headless of [true, false])
+      await check(`WebDriver over HTTP drives a ${headless ? "headless" : "headful"} browser`, () =>
+        withBrowser(lane, headless, async (_id, { base_url, cdp_ws_url }) => {
+          const jwt = new URL(cdp_ws_url).searchParams.get("jwt") ?? "";
+          const send = async (method: string, path: string, body?: object) => {
+            const url = `${base_url}${path}?${new URLSearchParams({ jwt })}`;
+            const headers = { "content-type": "application/json" };
+            const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+            const { value } = (await response.json()) as { value: { sessionId?: string } & Record<string, unknown> };
+            if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(value)}`);
+            return value;
+          };
+          const { sessionId } = await send("POST", "/session", { capabilities: {} });
+          await send("POST", `/session/${sessionId}/url`, { url: "data:text/html,<title>driven</title>" });
+          expectSame("a title", await send("GET", `/session/${sessionId}/title`), "driven");
+          await send("DELETE", `/session/${sessionId}`);
+        }),
+      );
+    await check("an extension is loaded into a browser that runs", () =>
+      withBrowser(lane, false, async (id) => {
+        const load = async () => {
+          const extensions = [{ name: "one", zip_file: await toFile(markingExtension("one"), "one.zip") }];
+          return lane.stack.kernel.browsers.loadExtensions(id, { extensions });
+        };
+        await load();
+        const again = await load().then(
+          () => "loaded",
+          (error: { status?: number }) => error.status,
+        );
+        expectSame("the same name again", again, 409);
       }),
     );
   },
