@@ -125,6 +125,16 @@ export const browserSettings = {
     takesHold,
     shownBy: { "test/core/agent/browser-settings.slow.test.ts": ["in kiosk mode shows the page alone"] },
   },
+  memory: {
+    by: "operator (memory limit of the pod)",
+    takesHold,
+    needs: ["memory_16GiB"],
+    shownBy: {
+      "src/core/pools/pod/pod-template.test.ts": [
+        "a headful browser has the memory of its pool, a headless one that of the template",
+      ],
+    },
+  },
   "viewport.width": viewport,
   "viewport.height": viewport,
   "viewport.refreshRate": {

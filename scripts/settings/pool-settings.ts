@@ -97,16 +97,6 @@ export const poolSettings = {
       ],
     },
   },
-  memory: {
-    by: "operator (memory limit of the pod)",
-    takesHold: { pool: "new browsers" },
-    needs: ["memory_16GiB"],
-    shownBy: {
-      "src/core/pools/pod/pod-template.test.ts": [
-        "a headful browser has the memory of its pool, a headless one that of the template",
-      ],
-    },
-  },
   "chromePolicyRef.sha256": largePolicy,
   "chromePolicyRef.configMaps": largePolicy,
   refreshOnProfileUpdate: {

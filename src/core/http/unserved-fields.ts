@@ -28,7 +28,6 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   createBrowser: {
     body: {
       invocation_id: "there are no invocations of apps; find sessions by tags",
-      memory: "the installation says how much an on-demand browser gets; a pool takes memory",
       "proxy.name": "names of proxies need not be unique; give proxy.id",
       region: noRegion,
       "vaults[].name": "give the id of the vault",

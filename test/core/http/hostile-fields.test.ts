@@ -107,7 +107,7 @@ describe("a body", () => {
   // HTTP-32
   test.each([
     ["PATCH", "/browsers/x", { proxy: { name: null } }, "proxy.name"],
-    ["POST", "/browsers", { memory: "2GiB" }, "memory"],
+    ["POST", "/browsers", { video_memory: "2GiB" }, "video_memory"],
     ["POST", "/credentials", { name: "c", domain: "a.example", values: {}, totp_digits: 8 }, "totp_digits"],
     ["GET", "/browsers?region=us-east", undefined, "region"],
   ])(

@@ -8,13 +8,22 @@ const created = (body: object) => newBrowserSpec(CreateBrowser.parse(body));
 test("a request may have every setting, and has the defaults for what it leaves out", () => {
   expect(created({})).toEqual({
     ok: true,
-    spec: { timeoutSeconds: 60, headless: false, stealth: false, kioskMode: false, gpu: false, vaults: [] },
+    spec: {
+      timeoutSeconds: 60,
+      headless: false,
+      stealth: false,
+      kioskMode: false,
+      memory: "8GiB",
+      gpu: false,
+      vaults: [],
+    },
   });
   const settings = {
     headless: false,
     stealth: true,
     gpu: true,
     kiosk_mode: true,
+    memory: "16GiB",
     viewport: { width: 800, height: 600 },
     timeout_seconds: 90,
     start_url: "https://a.test",
@@ -34,6 +43,7 @@ test("a request may have every setting, and has the defaults for what it leaves 
       stealth: true,
       gpu: true,
       kioskMode: true,
+      memory: "16GiB",
       viewport: { width: 800, height: 600 },
       timeoutSeconds: 90,
       startUrl: "https://a.test",

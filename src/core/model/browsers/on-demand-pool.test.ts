@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BrowserSpec } from "./browser.ts";
-import { onDemandRequest } from "./on-demand-pool.ts";
+import { onDemandPoolSpec, onDemandRequest } from "./on-demand-pool.ts";
 
 const context = {
   owner: { id: "b", uid: "b-uid" },
@@ -33,4 +33,9 @@ test("a request has what its spec says, and nothing that it does not say", () =>
     name: "mine",
     tags: { team: "a" },
   });
+});
+
+test("an on-demand browser has the memory that it asks for, by default 8GiB", () => {
+  expect(onDemandPoolSpec(BrowserSpec.parse({ memory: "16GiB" })).memory).toBe("16GiB");
+  expect(onDemandPoolSpec(BrowserSpec.parse({})).memory).toBe("8GiB");
 });

@@ -24,7 +24,6 @@ export type PoolLikeSpec = BrowserPoolSpec & {
 export const onDemandPoolSpec = (spec: BrowserSpec): PoolLikeSpec => ({
   ...settingsOf(spec),
   region: "us-east",
-  memory: "8GiB",
   // Never asked for: the browser is destroyed at the end of its one session.
   reusePolicy: "reset",
   serveOnDemand: false,

@@ -53,10 +53,6 @@ export const BrowserPoolSpec = z
         "Give idle browsers that nobody has used also to POST /browsers whose configuration they have: at once, for one session, after which they are destroyed and replaced at the fill rate.",
       ),
     ...sharedSettings,
-    memory: z
-      .enum(["8GiB", "16GiB"])
-      .default("8GiB")
-      .describe("Memory of a newly started headful browser. Browsers that run keep theirs."),
     chromePolicyRef: ChromePolicyRef.optional(),
     network: Network.optional().describe(
       "What the browsers may reach, and by which proxy. Applies to browsers started later.",

@@ -159,6 +159,10 @@ export const sharedSettings = {
   headless,
   stealth,
   kioskMode,
+  memory: z
+    .enum(["8GiB", "16GiB"])
+    .default("8GiB")
+    .describe("Memory of a headful browser. One that runs keeps its own."),
   viewport: Viewport.optional().describe("Size of the browser window. Left out: 1920x1080 at 25 Hz."),
   startUrl: startUrl.optional(),
   proxyId: proxyId.optional(),
