@@ -66,6 +66,7 @@ import { createItemEvents } from "../features/vaults/items/item-events.ts";
 import { createFlowStore } from "../features/vaults/own-logins/flow-store.ts";
 import { startLoginChecks } from "../features/vaults/own-logins/login-checks.ts";
 import { type OwnLogins, type SaveLogin, startOwnLogins } from "../features/vaults/own-logins/own-logins.ts";
+import { createProviderLookups } from "../features/vaults/providers/lookups.ts";
 import { vaultKind } from "../features/vaults/vault.ts";
 import { type AuditLineStore, createAuditLineStore } from "../platform/audit/audit-line-store.ts";
 import type { Logger } from "../platform/base/log.ts";
@@ -400,6 +401,7 @@ export const startServices = async (
     analysisSettings,
     setAside: analysisSettings?.namespace,
     proxyChecks: createProxyChecks(config.proxyChecks),
+    providerLookups: createProviderLookups({ kube: requestKube, config, secretsKeys }),
     verifyKey: publicKey,
     agentTokens,
     agentKeys,

@@ -42,6 +42,7 @@ import type { ExportResults } from "../features/telemetry/export-state.ts";
 import type { TelemetryParts } from "../features/telemetry/telemetry-store.ts";
 import type { ItemEvents } from "../features/vaults/items/item-events.ts";
 import type { OwnLogins } from "../features/vaults/own-logins/own-logins.ts";
+import type { ProviderLookups } from "../features/vaults/providers/lookups.ts";
 import type { NetworkFilter } from "../platform/addresses/network-filter.ts";
 import type { AuditLineStore } from "../platform/audit/audit-line-store.ts";
 import type { Logger } from "../platform/base/log.ts";
@@ -117,6 +118,8 @@ export type ServiceDeps = {
   /** The gateways of the installation's provider of proxies. */
   proxyProvider: ProxyProvider;
   proxyChecks: ProxyChecks;
+  /** Logins in stores outside of the service. */
+  providerLookups: ProviderLookups;
   referents: Referents;
   sessionProfile: SessionProfile;
   /** Of the endpoints of telemetry destinations. */

@@ -34,6 +34,7 @@ import {
 } from "./items/routes.ts";
 import { type VaultItem, vaultItemKind } from "./items/vault-item.ts";
 import { mountLogin } from "./login-page/mount-login.ts";
+import { providerRoutes } from "./providers/routes.ts";
 import { deleteVaultRoute, getEncryptionKeyRoute, getVaultRoute, listVaultsRoute, upsertVaultRoute } from "./routes.ts";
 import { vaultKind } from "./vault.ts";
 
@@ -88,6 +89,7 @@ export const vaults = {
     updateCredentialRoute,
     deleteCredentialRoute,
     getTotpCodeRoute,
+    ...providerRoutes,
   ],
   mount: mountLogin,
 } satisfies Feature;

@@ -6,13 +6,14 @@ import { delimiter, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Agent, type Dispatcher } from "undici";
 import { environment } from "../base/environment.ts";
+import type { Sensitive } from "../base/sensitive.ts";
 import { type PlainKubeconfig, readPlainKubeconfig, type Source } from "./kubeconfig.ts";
 
 /** What a call to the API server needs: its base URL, headers that authenticate the caller, and the connections. */
 export type Credentials = { server: string; headers: Record<string, string>; dispatcher: Dispatcher | undefined };
 
 /** The way to one API server. */
-type Access = {
+export type Access = {
   /**
    * Reads anew what may have been renewed: files, or the answer of a program. Rejects with an `Error` that names what
    * is missing.
@@ -122,6 +123,24 @@ const usersFiles = (): string[] => {
   if (told.length > 0) return told;
   const usual = environment.HOME && join(environment.HOME, ".kube", "config");
   return usual && existsSync(usual) ? [usual] : [];
+};
+
+/** Where the API server is, by the only file or by the pod; undefined where programs or several files tell it. */
+const plainPlace = (files: readonly string[]): PlainKubeconfig | undefined => {
+  const [file, ...others] = files;
+  if (file === undefined) return serviceAccount();
+  return others.length === 0 ? readPlainKubeconfig(file) : undefined;
+};
+
+/**
+ * The way to the same API server for whoever has this token. Nothing else proves the caller, no certificate either: a token that
+ * is not valid must not be taken for this process. Throws an `Error` where `plainPlace` finds none.
+ */
+export const openTokenAccess = (token: Sensitive, kubeconfigPath?: string): Access => {
+  const place = plainPlace(kubeconfigPath ? [kubeconfigPath] : usersFiles());
+  if (!place) throw new Error("no plain kubeconfig that says where the API server is");
+  const { server, ca, serverName, isUnverified } = place;
+  return openPlainAccess({ server, ca, serverName, isUnverified, token: { value: Buffer.from(token.reveal()) } });
 };
 
 /**

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Sensitive } from "../base/sensitive.ts";
+import { type AccountReads, openAccountReads } from "./account-reads.ts";
 import { createCalls } from "./calls.ts";
 import { KubeError } from "./kube-error.ts";
 import { countObjects, listPages, type ObjectList, type Selection, selectors } from "./list-pages.ts";
@@ -109,6 +111,8 @@ export type Kube = {
   ready(): Promise<boolean>;
   /** The API server's version, such as `v1.37.2`, and its clock, ms since the epoch, to the second. */
   server(): Promise<{ version: string; nowMs: number }>;
+  /** Reads by the rights of the account that has this token, and by no right of this client; the caller must close it. */
+  asAccount(token: Sensitive, options: { timeoutMs: number }): AccountReads;
   close(): Promise<void>;
 };
 
@@ -215,6 +219,7 @@ export const connectKube = ({ kubeconfigPath, requestTimeoutMs = 10_000, onCall 
       if (!data) throw malformed("does not say its version");
       return { version: data.gitVersion, nowMs: Date.parse(String(response.headers.date)) };
     },
+    asAccount: (token, { timeoutMs }) => openAccountReads(token, { kubeconfigPath, timeoutMs }),
     close: () => transport.close(),
   };
 };

@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from "undici";
 import { awaitWith } from "../base/retry.ts";
-import { type Credentials, openAccess } from "./access.ts";
+import { type Access, type Credentials, openAccess } from "./access.ts";
 import { KubeError } from "./kube-error.ts";
 
 /** How long credentials are used again, ms: Kubernetes renews bound tokens on disk every few minutes. */
@@ -12,6 +12,8 @@ export type KubeRequest = {
   query?: Record<string, string | number | boolean | undefined>;
   body?: object;
   contentType?: string;
+  /** What of the object is wanted; left out, all of it as JSON. */
+  accept?: string;
   signal: AbortSignal;
 };
 
@@ -30,8 +32,10 @@ const queryString = (query: KubeRequest["query"]): string => {
  * `kubeconfigPath`: see `openAccess`; it is read at once, and an error in it is thrown. client-node's generated client
  * is not used: it opens a new connection pool for every call, and its errors contain whole responses.
  */
-export const openTransport = (kubeconfigPath?: string): Transport => {
-  const access = openAccess(kubeconfigPath);
+export const openTransport = (kubeconfigPath?: string): Transport => transportOf(openAccess(kubeconfigPath));
+
+/** The same by another way. */
+export const transportOf = (access: Access): Transport => {
   let known: { value: Credentials; untilMs: number } | undefined;
   const authenticate = async (): Promise<Credentials> => {
     if (known && known.untilMs > performance.now()) return known.value;
@@ -41,14 +45,14 @@ export const openTransport = (kubeconfigPath?: string): Transport => {
   };
 
   return {
-    async send({ method, path, query, body, contentType, signal }) {
+    async send({ method, path, query, body, contentType, accept = "application/json", signal }) {
       try {
         const { server, headers, dispatcher } = await authenticate();
         const response = request(server + path + queryString(query), {
           method,
           headers: {
             ...headers,
-            accept: "application/json",
+            accept,
             ...(body && { "content-type": contentType ?? "application/json" }),
           },
           ...(body && { body: JSON.stringify(body) }),

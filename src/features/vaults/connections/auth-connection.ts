@@ -13,7 +13,7 @@ import { optionalFields, wireSchema } from "../../../platform/kinds/wire.ts";
 import { FlowAnswer } from "../own-logins/flow.ts";
 
 /** The message of the API server for YAML and of the HTTP API for requests. */
-export const credentialChoice = "give a name, or a provider with either a path or auto: true";
+export const credentialChoice = "give a name, or a provider with either a path or auto: true, or auto: true alone";
 
 const fixed = (what: string) =>
   validations({ rule: "self == oldSelf", message: `${what} of a connection cannot change` });
@@ -29,24 +29,27 @@ const isAuto = { properties: { auto: { const: true } }, ...given("auto") };
 const credentialForms: Record<string, unknown>[] = [
   { ...given("name"), ...without("provider", "path", "auto") },
   { ...given("provider", "path"), not: { anyOf: [given("name"), isAuto] } },
-  { allOf: [given("provider"), isAuto], ...without("name", "path") },
+  { ...isAuto, ...without("name", "path") },
 ];
 
 const CredentialFields = z
   .object({
     name: z.string().regex(namePattern).optional().describe("The name of a Credential of the same project."),
-    provider: z.string().min(1).max(255).optional().describe("The name of an external credential provider."),
+    provider: z.string().min(1).max(255).optional().describe("The name of a credential provider of the organization."),
     path: z
       .string()
       .min(1)
       .max(1024)
       .optional()
-      .describe("The credential's path at the external provider, e.g. Vault/Item."),
-    auto: z.boolean().optional().describe("Whether the external provider finds the credential by the domain."),
+      .describe("The credential's path at the provider, e.g. team-logins/shop."),
+    auto: z
+      .boolean()
+      .optional()
+      .describe("Whether it is found by the domain; without a provider, in all of them in their order."),
   })
   .meta(
     validations({
-      rule: "has(self.name) ? !has(self.provider) && !has(self.path) && !has(self.auto) : has(self.provider) && has(self.path) != (has(self.auto) && self.auto)",
+      rule: "has(self.name) ? !has(self.provider) && !has(self.path) && !has(self.auto) : has(self.path) ? has(self.provider) && !(has(self.auto) && self.auto) : has(self.auto) && self.auto",
       message: credentialChoice,
     }),
   )

@@ -12,7 +12,7 @@ import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import { isFieldName } from "../credentials/credential.ts";
 import { fetchCredentials, storeCredential } from "../credentials/credentials.ts";
 import { changeCredential } from "../credentials/update-credential.ts";
-import { credentialOfName } from "../items/rules/item-source.ts";
+import { credentialOfName, isExternal } from "../items/rules/item-source.ts";
 import type { LoginFlow } from "../own-logins/flow.ts";
 import type { OwnLogins } from "../own-logins/own-logins.ts";
 import { type AuthConnection, authenticatedAtAnnotation } from "./auth-connection.ts";
@@ -113,7 +113,7 @@ const save = async (
   deps: Pick<Deps, "kube" | "locks" | "secretsKeys">,
 ): Promise<string | undefined> => {
   const { credential: linked, saveCredentials, domain } = connection.spec;
-  if (!saveCredentials || linked?.provider !== undefined) return undefined;
+  if (!saveCredentials || isExternal(connection)) return undefined;
   const known = linked?.name && credentialOfName(await fetchCredentials(project, deps), linked.name);
   if (known) {
     await changeCredential(known, { request: { values }, project }, deps);

@@ -121,7 +121,8 @@ export const describeConnection = async (
     ...(flow && flowAnswer(flow, await liveViewOf(flow, place, deps))),
     ...connectionAnswer(connection),
     ...(checkedAt && { last_auth_check_at: checkedAt, last_auth_at: checkedAt }),
-    can_reauth: reason === "has_credential",
+    can_reauth:
+      reason === "has_credential" || (reason === "external_credential" && connection.spec.loginUrl !== undefined),
     can_reauth_reason: reason,
   };
 };

@@ -86,8 +86,12 @@ const texts: Record<FlowError, string> = {
   account_locked: "the site says that the account is locked; it is not tried again until the credential changes",
   browser_ended: "the browser ended before the login did",
   browser_not_started: "there was no browser for the login",
+  credential_provider_refused: "the credential provider does not let in",
+  credential_provider_unavailable: "the credential provider does not answer now",
   credentials_rejected: "the site did not take the stored login",
   external_action_required: "only a person can go on; begin a login by POST /auth/connections/{id}/login",
+  external_credential_not_found: "the connection's credential is not there",
+  external_credential_unusable: "the login of the credential provider can't be typed",
   input_required: "the site asks for values that are not stored; begin a login by POST /auth/connections/{id}/login",
   internal_error: "the login could not be carried out",
   origin_not_allowed: "the site asks for the login at an origin that is not allowed",
@@ -588,6 +592,8 @@ const driveOnce = async (
       if (!takesOver) throw new NotMine();
       await write(drive, { driver: deps.replica });
     }
+    const { problem } = drive.stored;
+    if (problem) throw failed(problem.code, problem.message);
     if (!flow.session) await startBrowser(drive);
     await follow(drive);
   } catch (error) {

@@ -46,7 +46,9 @@ const pauseAfter = (intervalOfCheckMs: number, failures: number): number =>
 const mayLogIn = async (connection: AuthConnection, project: Project, deps: LoginChecksDeps): Promise<boolean> => {
   const { autoReauth, loginUrl } = connection.spec;
   if (!autoReauth || loginUrl === undefined) return false;
-  const { login, mark } = await openStored(connection, project, deps);
+  const { login, mark, problem } = await openStored(connection, project, deps);
+  // The login says then what is wrong with the credential provider.
+  if (problem) return true;
   return login.values.size > 0 && attemptsOf(connection, mark) < mostAttempts;
 };
 

@@ -21,6 +21,7 @@ import type { Locks } from "../../../platform/redis/locks.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import type { AuthConnection } from "../connections/auth-connection.ts";
 import { isFieldName } from "../credentials/credential.ts";
+import type { ProviderLookups } from "../providers/lookups.ts";
 import { driveLogin } from "./drive-login.ts";
 import { type AwaitedChoice, isOver, type LoginFlow } from "./flow.ts";
 import { type FlowStore, newFlowId } from "./flow-store.ts";
@@ -46,6 +47,7 @@ type Parts = LoginBrowserDeps & {
   flows: FlowStore;
   locks: Locks;
   projects: Projects;
+  providerLookups: ProviderLookups;
   secretsKeys: SecretsKeys;
   setupClient: SetupClient;
   signingKey: KeyObject;

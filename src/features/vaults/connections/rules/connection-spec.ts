@@ -27,7 +27,7 @@ export type ConnectionResult =
 const credentialProblems = ({ credential }: ConnectionPatch): SpecProblem[] => {
   if (!credential) return [];
   const { name, provider, path, auto } = credential;
-  const isElsewhere = provider !== undefined && (path !== undefined) !== (auto === true);
+  const isElsewhere = path === undefined ? auto === true : provider !== undefined && auto !== true;
   const isRight = name === undefined ? isElsewhere : [provider, path, auto].every((field) => field === undefined);
   return isRight ? [] : [problemAt(["credential"], credentialChoice)];
 };

@@ -49,6 +49,10 @@ export const originsOf = (
 ): string[] | undefined =>
   commonOrigins([spec.allowedOrigins, ...originLimits(connection, source).map(({ origins }) => origins)]);
 
+/** Whether an external provider keeps the credential. */
+export const isExternal = ({ spec: { credential } }: Pick<AuthConnection, "spec">): boolean =>
+  credential?.provider !== undefined || credential?.auto === true;
+
 /** The credential behind a connection. `connection`: undefined when it is gone. `credentials`: all of its project. */
 export const credentialSource = (
   connection: AuthConnection | undefined,
@@ -56,7 +60,7 @@ export const credentialSource = (
 ): CredentialSource => {
   if (!connection) return { is: "connectionGone" };
   const { credential: linked } = connection.spec;
-  if (linked?.provider !== undefined) return { is: "external" };
+  if (isExternal(connection)) return { is: "external" };
   const credential = linked?.name === undefined ? undefined : credentialOfName(credentials, linked.name);
   return credential ? { is: "credential", credential } : { is: "noCredential" };
 };
