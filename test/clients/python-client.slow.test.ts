@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
 import { locatePython } from "../../scripts/setup/python-environments.mjs";
 import { siteConfigKind } from "../../src/features/sites/configs/site-config.ts";
 import { type LocalStack, startLocalStack } from "../support/local-stack.ts";
@@ -60,6 +61,12 @@ const addKnowledge = async (): Promise<void> => {
   } as never);
 };
 
+/** Of who may list the Secrets of every namespace. */
+const adminToken = async (): Promise<string> => {
+  const { users } = parse(await readFile(stack.kubeconfig, "utf8")) as { users: [{ user: { token: string } }] };
+  return users[0].user.token;
+};
+
 /** What a script of test/clients/python prints. */
 const run = async <Printed>(script: string, env: Record<string, string> = {}): Promise<Printed> => {
   const { stdout } = await promisify(execFile)(python ?? "", [join(import.meta.dirname, "python", script)], {
@@ -101,6 +108,7 @@ test.skipIf(!python)(
     const { problems, table } = await run<Walked>("walk.py", {
       SITE: `http://${ownAddress()}:${port}/`,
       KNOWN: known,
+      ...{ NAMESPACE: "default", TOKEN: await adminToken() },
     });
     process.stdout.write(`${told(table)}\n`);
     expect(problems).toEqual([]);

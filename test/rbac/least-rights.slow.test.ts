@@ -170,6 +170,10 @@ test("a project that HTTP created works at once, with a vault whose login fills 
   const { id: project } = await call("POST", "/org/projects", { name: "made" });
   await call("PATCH", "/org/limits", { default_project_max_concurrent_sessions: 5 });
   await call("POST", "/org/api_keys", { name: "another" });
+  const place = { provider_type: "kubernetes", namespace: "team", token: "t" };
+  const provider = `/org/credential_providers/${(await call("POST", "/org/credential_providers", { name: "t", ...place })).id}`;
+  await call("PATCH", provider, { token: "another" });
+  await call("DELETE", provider);
   await call("POST", "/credentials", { name: "login", domain: "shop.example", values: { username: "ann" } }, project);
   const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   const connection = await call(

@@ -2,6 +2,8 @@
  * A request for every route of the API that does what the route is for. The objects that it names are new for each
  * request.
  */
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
 import type { Route } from "../../src/core/http/route.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { analysisName, siteAnalysisKind } from "../../src/features/sites/analyses/site-analysis.ts";
@@ -29,6 +31,11 @@ export const textOf = async (response: Response): Promise<string> => {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text();
   await response.body?.cancel();
   return "";
+};
+
+const adminToken = (kubeconfigPath: string): string => {
+  const { users } = parse(readFileSync(kubeconfigPath, "utf8")) as { users: [{ user: { token: string } }] };
+  return users[0].user.token;
 };
 
 /** `formUrl`: a page with one field `#user`. */
@@ -141,6 +148,16 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
   };
   const apiKey = async (): Promise<string> => (await kernel.apiKeys.create({ name: fresh("key") })).id;
 
+  /** By the token of the tests, for the Secrets of their namespace. One at a time: there may not be many. */
+  const providerBody = async () => {
+    for (const { id } of await call("GET", "/org/credential_providers"))
+      await stack.call("DELETE", `/org/credential_providers/${id}`);
+    const token = adminToken(stack.kubeconfig);
+    return { name: fresh("provider"), provider_type: "kubernetes", namespace: stack.namespace, token };
+  };
+  const provider = async (): Promise<string> =>
+    (await call("POST", "/org/credential_providers", await providerBody())).id;
+
   const fillRequest = async (): Promise<RouteRequest> => {
     const place = await item();
     const browser = await call("POST", "/browsers", {
@@ -209,6 +226,8 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     updateProject: () => ({ name: fresh("renamed") }),
     updateProjectLimits: () => ({ max_concurrent_sessions: 7 }),
     updateOrganizationLimits: () => ({ default_project_max_concurrent_sessions: 40 }),
+    createCredentialProvider: providerBody,
+    updateCredentialProvider: () => ({ name: fresh("renamed") }),
     createApiKey: () => ({ name: fresh("key"), permissions: ["organization"] }),
     updateApiKey: () => ({ name: fresh("renamed") }),
   };
@@ -246,6 +265,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/config-registry/analyses/{id}": async () => [await analysis()],
     "/org/projects/{id}": async () => [await project()],
     "/org/api_keys/{id}": async () => [await apiKey()],
+    "/org/credential_providers/{id}": async () => [await provider()],
   };
 
   const pathOf = async (path: string): Promise<string> => {

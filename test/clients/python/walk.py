@@ -1,7 +1,8 @@
 """Calls every operation of the public Python client, those that the service has with care; prints what was wrong, and what became of
 each operation, as JSON.
 
-Environment: KERNEL_BASE_URL, KERNEL_API_KEY, and what the test made: SITE (a page), KNOWN (a URL of which something is known).
+Environment: KERNEL_BASE_URL, KERNEL_API_KEY, and what the test made: SITE (a page), KNOWN (a URL of which something is known),
+NAMESPACE and TOKEN (who may list the Secrets of a namespace).
 """
 
 import gzip
@@ -32,6 +33,7 @@ StrictKernel.own_events = frozenset(
     + ["platform_fill_started", "platform_fill_ended", "system_usage"]
     + ["webdriver_connect", "webdriver_disconnect"]
 )
+StrictKernel.own_values = {"provider_type": "kubernetes"}
 name = f"walk-{int(time.time())}"
 
 # Refused here by name; the client is told so.
@@ -174,6 +176,18 @@ def logins() -> str:
     expect_refusal("conflict", connections.follow, connection.id)
     list(connections.timeline(connection.id))
     return connection.id
+
+
+def credential_providers() -> None:
+    providers = client.credential_providers
+    place = {"namespace": os.environ["NAMESPACE"]}
+    made = providers.create(name=name, token=os.environ["TOKEN"], provider_type="kubernetes", extra_body=place)
+    same("a credential provider", providers.retrieve(made.id), made)
+    same("credential providers", [each.id for each in providers.list(query=name)], [made.id])
+    same("a changed provider", providers.update(made.id, priority=7, cache_ttl_seconds=0).priority, 7)
+    same("a tried provider", providers.test(made.id).success, True)
+    providers.list_items(made.id)
+    providers.delete(made.id)
 
 
 def vaults(connection: str) -> str:
@@ -461,6 +475,7 @@ profiles()
 proxy = proxies()
 extension = extensions()
 connection = logins()
+credential_providers()
 vault = vaults(connection)
 destinations()
 pools(extension)

@@ -63,6 +63,13 @@ describe("an API key", () => {
     ["PATCH", "/org/projects/x/limits", { max_sessions: 5 }, "max_sessions"],
     ["PATCH", "/org/api_keys/x", { name: "n", expires_at: null }, "expires_at"],
     ["POST", "/org/api_keys/x/rotate", { permissions: [] }, "permissions"],
+    [
+      "POST",
+      "/org/credential_providers",
+      { name: "p", provider_type: "kubernetes", namespace: "team", token: "t", project: "x" },
+      "project",
+    ],
+    ["PATCH", "/org/credential_providers/x", { project: "x" }, "project"],
     ["POST", "/vaults", { name: "v", allowed_origins: [] }, "allowed_origins"],
     [
       "PUT",

@@ -21,7 +21,7 @@ type Kept = { version: string; list: Promise<ProviderItem[]>; untilMs: number };
 type Deps = { kube: Kube; config: Pick<Config, "systemNamespace">; secretsKeys: SecretsKeys };
 
 /** A login from a provider. `allowedOrigins`: the only ones that it may be typed into. */
-export type ExternalLogin = { login: Login; allowedOrigins: string[] };
+type ExternalLogin = { login: Login; allowedOrigins: string[] };
 
 export type ProviderLookups = {
   /** The items of a provider, at most as old as it allows. Throws `ProviderFailed`. */

@@ -109,6 +109,7 @@ const ProviderItem = z.object({
 });
 export type ProviderItem = z.infer<typeof ProviderItem>;
 
+/** All items of a provider; names and addresses only. */
 export const ProviderItems = z.object({ items: z.array(ProviderItem) });
 
 export const ProviderTest = z.object({

@@ -80,12 +80,21 @@ const answered = <S extends z.ZodType>(schema: S, answer: unknown): z.output<S> 
   return data;
 };
 
+const openReads = (token: Sensitive, kube: Pick<Kube, "asAccount">): AccountReads => {
+  try {
+    return kube.asAccount(token, { timeoutMs: readMs });
+  } catch {
+    const why = "the service's kubeconfig does not say plainly where the API server is";
+    throw new ProviderFailed("credential_provider_unavailable", why);
+  }
+};
+
 const withStore = async <T>(
   { token }: Store,
   kube: Pick<Kube, "asAccount">,
   work: (read: AccountReads["read"]) => Promise<T>,
 ): Promise<T> => {
-  const reads = kube.asAccount(token, { timeoutMs: readMs });
+  const reads = openReads(token, kube);
   try {
     return await work((path, options) =>
       retry(() => reads.read(path, options), { isCurable: isTransient, pauseMs, tries, withinMs }),

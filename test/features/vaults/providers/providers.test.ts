@@ -1,13 +1,18 @@
 /** Credential providers over HTTP, with Secrets of a real API server and accounts whose rights it decides. */
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
 import type { AuthConnection } from "../../../../src/features/vaults/connections/auth-connection.ts";
 import { fetchConnection } from "../../../../src/features/vaults/connections/connections.ts";
+import { createProviderLookups } from "../../../../src/features/vaults/providers/lookups.ts";
 import { fetchProviders } from "../../../../src/features/vaults/providers/provider-secret.ts";
-import { secrets } from "../../../../src/platform/kube/resource-type.ts";
+import type { Kube } from "../../../../src/platform/kube/client.ts";
+import { createResourceTypes, namespaces, secrets } from "../../../../src/platform/kube/resource-type.ts";
 import { sharedServers } from "../../../support/control-plane.ts";
+import { docExamples } from "../../../support/doc-examples.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { fresh, itemOf, startVaultParts, type VaultParts } from "../vault-parts.ts";
-import { startTeamSecrets, type TeamSecrets } from "./team-secrets.ts";
+import { accountToken, startTeamSecrets, type TeamSecrets } from "./team-secrets.ts";
 
 let parts: VaultParts;
 let team: TeamSecrets;
@@ -250,6 +255,33 @@ describe("a connection takes its login", () => {
   });
 
   // PROVIDER-9
+  test("with one list for all who look at once, and none again at once where it has failed", async () => {
+    const domain = `${fresh("many")}.example`;
+    const { id, name } = await make({ label_selector: "of=many" });
+    await team.put("many", `https://${domain}`, { password }, { labels: { of: "many" } });
+    const connection = await connect({ provider: name, auto: true }, { domain });
+    const project = parts.services.projects.find(parts.projectId);
+    if (!project) throw new Error("no such project");
+    let lists = 0;
+    const asAccount: Kube["asAccount"] = (token, options) => {
+      const reads = parts.services.kube.asAccount(token, options);
+      const read: typeof reads.read = (place, how) => {
+        if (how.accept !== undefined) lists += 1;
+        return reads.read(place, how);
+      };
+      return { ...reads, read };
+    };
+    const kube = { ...parts.services.kube, asAccount };
+    const { open } = createProviderLookups({ ...parts.services, kube });
+    const many = () => Promise.allSettled(Array.from({ length: 30 }, () => open(connection, project)));
+    expect((await many()).map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => "fulfilled"));
+    expect(lists).toBe(1);
+    await parts.call("PATCH", `${path}/${id}`, { token: team.weakToken });
+    for (const _ of [1, 2]) expect(new Set((await many()).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    expect(lists).toBe(2);
+  });
+
+  // PROVIDER-9
   test("until the token's rights end, and again afterwards", async () => {
     await team.put("revoked", "https://shop.example", { password });
     const { name } = await make();
@@ -263,6 +295,23 @@ describe("a connection takes its login", () => {
 });
 
 describe("around it", () => {
+  // PROVIDER-4, PROVIDER-5
+  test("the objects of docs/credential-providers.md are what a provider needs", async () => {
+    const types = createResourceTypes(parts.kube);
+    const [yaml = ""] = docExamples("credential-providers.md", "yaml");
+    for (const object of parseAllDocuments(yaml).map((one) => one.toJS()))
+      await parts.kube.create(await types.of(object), object);
+    const account = { namespace: "team-logins", name: "logins" };
+    const token = await accountToken(account, (await sharedServers()).kubeconfigPath);
+    const { id } = await make({ namespace: "team-logins", token });
+    const { items } = (await parts.call("GET", `${path}/${id}/items`)).body;
+    expect(items).toMatchObject([
+      { path: "team-logins/shop", title: "The shop", urls: ["https://shop.example/login"] },
+    ]);
+    await parts.call("DELETE", `${path}/${id}`);
+    await parts.kube.delete(namespaces, { name: "team-logins" });
+  });
+
   // ITEM-13, ITEM-14, ITEM-26
   test("items are external_credential, and ready again with a stored credential", async () => {
     const { name } = await make();

@@ -35,9 +35,13 @@ export type TeamSecrets = AsyncDisposable & {
   allow(isAllowed: boolean): Promise<void>;
 };
 
-const tokenOf = async (namespace: string, name: string, adminPath: string): Promise<string> => {
+/** A token of a ServiceAccount. `adminPath`: a kubeconfig that may request it. */
+export const accountToken = async (
+  account: { namespace: string; name: string },
+  adminPath: string,
+): Promise<string> => {
   const path = join(tmpdir(), `account-${newId()}`);
-  await writeAccountKubeconfig(path, { namespace, name }, adminPath);
+  await writeAccountKubeconfig(path, account, adminPath);
   const { users } = parse(await readFile(path, "utf8")) as { users: [{ user: { token: string } }] };
   await rm(path);
   return users[0].user.token;
@@ -63,8 +67,8 @@ export const startTeamSecrets = async (kube: Kube, kubeconfigPath: string): Prom
     Object.fromEntries(Object.entries(data).map(([name, value]) => [name, Buffer.from(value).toString("base64")]));
   return {
     namespace,
-    token: await tokenOf(namespace, "reader", kubeconfigPath),
-    weakToken: await tokenOf(namespace, "nobody", kubeconfigPath),
+    token: await accountToken({ namespace, name: "reader" }, kubeconfigPath),
+    weakToken: await accountToken({ namespace, name: "nobody" }, kubeconfigPath),
     async put(name, urls, data, { labels = {}, type = "Opaque", title } = {}) {
       const annotations = {
         ...(urls !== undefined && { "browserpool.dev/urls": urls }),

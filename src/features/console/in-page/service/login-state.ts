@@ -13,15 +13,15 @@ export const loginName = ({ domain, profile_name }: Pick<ConnectionAnswer, "doma
 
 /** How a login stands, by the credentials of the project. */
 export const loginStand = (
-  { status, credential, save_credentials }: ConnectionAnswer,
+  { status, credential, login_url, save_credentials }: ConnectionAnswer,
   credentials: readonly CredentialAnswer[],
 ): Stand => {
-  if (credential?.provider !== undefined)
+  if (credential && credential.name === undefined)
     return {
-      tone: "warn",
+      tone: login_url === undefined ? "warn" : "quiet",
       word: "Elsewhere",
-      why: "Its values are at an external provider, which this service can't read.",
-      todo: "Link a credential of this project.",
+      why: "Its values are at a credential provider, and are read for each login.",
+      todo: login_url === undefined ? "Give a login_url, or link a credential of this project." : "",
     };
   const linked = credentials.find(({ name }) => name === credential?.name);
   if (linked?.has_values || linked?.has_totp_secret) return { tone: "good", word: "Ready", why: "", todo: "" };
@@ -53,7 +53,7 @@ export const itemStand = ({ state: { status, status_reason } }: ItemAnswer): Sta
   if (status_reason === "external_credential")
     return {
       ...known,
-      why: "The values of its login are at an external provider, which this service can't read.",
+      why: "The values of its login are at a credential provider. Nothing is filled from there.",
       todo: "Link a credential of this project to the login.",
     };
   return {

@@ -134,8 +134,8 @@ const LoginView = ({ login, again }: Pick<Shown, "login" | "again">) => {
               <a href={to(["credentials", credential.name])}>
                 <Text of={credential.name} />
               </a>
-            ) : credential?.provider !== undefined ? (
-              <Text of={`${credential.provider} ${credential.path ?? ""}`} />
+            ) : credential ? (
+              <Text of={`${credential.provider ?? "any provider"} ${credential.path ?? "by the domain"}`} />
             ) : (
               "none"
             ),

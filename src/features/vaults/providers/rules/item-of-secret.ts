@@ -7,10 +7,10 @@ import { normalizeTotpSecret } from "../../logins/rules/totp.ts";
 import type { ProviderItem } from "../provider.ts";
 
 /** The annotation with the addresses that a login is for, with blanks or commas between them; without it a Secret is no item. */
-export const urlsAnnotation = "browserpool.dev/urls";
+const urlsAnnotation = "browserpool.dev/urls";
 
 /** The annotation with the name of an item for people. */
-export const titleAnnotation = "browserpool.dev/title";
+const titleAnnotation = "browserpool.dev/title";
 
 /** Of one item. */
 const mostUrls = 20;
@@ -21,7 +21,7 @@ const longestValue = 4096;
 const text = z.string().catch("");
 
 /** What is read of a Secret's metadata, whatever else there is. */
-export const ItemMetadata = z.object({
+const ItemMetadata = z.object({
   name: z.string().min(1),
   uid: z.string().min(1),
   annotations: z
