@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AnyLease } from "../../../core/leases/records.ts";
 import type { Project } from "../../../core/projects/projects.ts";
 import { AppError } from "../../../platform/base/errors.ts";
+import { awaitWith } from "../../../platform/base/retry.ts";
 import { Sensitive } from "../../../platform/base/sensitive.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { CdpClosed, CdpRefused, CdpTimeout } from "../../../platform/cdp/cdp-errors.ts";
@@ -544,7 +545,8 @@ const openDrive = async (
   try {
     const connection = await fetchConnection(flow.connectionId, project, deps);
     if (connection.metadata.uid !== uid) return undefined;
-    const stored = await openStored(connection, project, deps);
+    // A store can be slow.
+    const stored = await awaitWith(openStored(connection, project, deps), signal);
     const memory = newMemory(connection.spec.loginUrl ?? "", performance.now());
     for (const ref of flow.typed) memory.typed.add(ref);
     for (const ref of flow.rejected) memory.rejected.add(ref);

@@ -40,8 +40,9 @@ const pauseMs = doubling(300);
 const pageSize = 250;
 const mostPageBytes = 16 * 1024 * 1024;
 
-/** For a whole list, ms. */
+/** For a whole list, ms, and characters of its items, which are kept in memory. */
 const listMs = 60_000;
+const mostListLength = 8 * 1024 * 1024;
 
 /** Secrets that are looked at in one store. */
 const mostSecrets = 10_000;
@@ -132,10 +133,14 @@ export const listStoreItems = (store: Store, kube: Pick<Kube, "asAccount">): Pro
   withStore(store, kube, async (read) => {
     const items: ProviderItem[] = [];
     const untilMs = performance.now() + listMs;
+    let length = 0;
     let next: string | undefined;
     for (let seen = 0; seen < mostSecrets; seen += pageSize) {
       const page = await readPage(store, { limit: pageSize, ...(next && { next }) }, read);
       items.push(...page.items);
+      length += JSON.stringify(page.items).length;
+      if (length > mostListLength)
+        throw new ProviderFailed("credential_provider_unavailable", "the addresses of the Secrets are too long");
       next = page.next;
       if (!next) return items;
       if (performance.now() > untilMs)

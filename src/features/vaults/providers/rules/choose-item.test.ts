@@ -17,7 +17,7 @@ test.each([
   ["shop.example", "t/b"],
   ["login.shop.example", "t/c"],
   ["www.other.example", "t/b"],
-  ["example", "t/b"],
+  ["example", "t/a"],
   ["evil.test", "t/d"],
   ["none.example", undefined],
 ])("for %s it is %s", (domain, path) => {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ItemSecret, itemOf, loginOf, originsOf } from "./item-of-secret.ts";
 
@@ -64,4 +65,40 @@ describe("the login of a Secret", () => {
     ["a token of the cluster", { token: "t" }, "kubernetes.io/service-account-token"],
     ["a login of this service", { password: "p" }, "browserpool.dev/credential"],
   ])("is none with %s", (_what, data, type) => expect(loginOf(secret(data, type))).toBeUndefined());
+});
+
+// PROVIDER-5, PROVIDER-7
+test("whatever a Secret holds, an item has addresses only, and a login only what can be typed", () => {
+  const bytes = fc.uint8Array({ maxLength: 60 }).map((data) => Buffer.from(data).toString("base64"));
+  const value = fc.oneof(
+    bytes,
+    fc.string(),
+    fc.constant("JBSWY3DPEHPK3PXP").map((text) => Buffer.from(text).toString("base64")),
+  );
+  const name = fc.oneof(fc.constantFrom("username", "password", "totp", "totp_secret", "__proto__"), fc.string());
+  const urls = fc
+    .array(fc.oneof(fc.webUrl(), fc.string(), fc.constantFrom("https://", "//a", "data:,")))
+    .map((all) => all.join(" "));
+  const anyOf = fc.record({
+    metadata: fc.oneof(
+      fc.anything(),
+      fc.record({
+        name: fc.string(),
+        uid: fc.string(),
+        annotations: fc.dictionary(fc.constant("browserpool.dev/urls"), fc.oneof(urls, fc.anything())),
+      }),
+    ),
+    type: fc.oneof(fc.constantFrom("Opaque", "kubernetes.io/basic-auth"), fc.string()),
+    data: fc.oneof(fc.dictionary(name, value), fc.anything()),
+  });
+  fc.assert(
+    fc.property(anyOf, (object) => {
+      const item = itemOf(object.metadata, "team");
+      for (const url of item?.urls ?? []) expect(url).toMatch(/^https?:/i);
+      const parsed = ItemSecret.safeParse(object).data;
+      for (const [, typed] of (parsed && loginOf(parsed))?.values ?? [])
+        expect(typed.reveal()).toMatch(/^\P{Cc}{0,4096}$|^[\u0020-\uffff]{0,4096}$/u);
+    }),
+    { numRuns: 2000 },
+  );
 });
