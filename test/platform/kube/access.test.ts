@@ -10,7 +10,8 @@ import type { TLSSocket } from "node:tls";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { openAccess } from "../../../src/platform/kube/access.ts";
+import { Sensitive } from "../../../src/platform/base/sensitive.ts";
+import { openAccess, openTokenAccess } from "../../../src/platform/kube/access.ts";
 import { connectKube } from "../../../src/platform/kube/client.ts";
 import { namespaces } from "../../../src/platform/kube/resource-type.ts";
 import { sharedServers } from "../../support/control-plane.ts";
@@ -128,6 +129,24 @@ test("tokens and certificates in files, relative to the kubeconfig, are those th
   } finally {
     await access.close();
   }
+});
+
+// PROVIDER-4: else a token that is void would have the rights of the certificate.
+test("whoever comes with a token of its own proves nothing else, and the server is checked all the same", async () => {
+  const user = {
+    ...{ token: "of the service", username: "u", password: "p" },
+    ...{ "client-certificate-data": base64(first.certificate), "client-key-data": base64(first.key) },
+  };
+  const path = await kubeconfig(authority, user);
+  const access = openTokenAccess(new Sensitive("of-a-team"), path);
+  expect(await shownBy(access)).toEqual({ authorization: "Bearer of-a-team", name: false });
+  await access.close();
+  const unchecked = openTokenAccess(new Sensitive("of-a-team"), await kubeconfig({}, user));
+  await expect(shownBy(unchecked)).rejects.toThrow();
+  await unchecked.close();
+  const program = { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "x", interactiveMode: "Never" } };
+  const others = await kubeconfig(authority, program);
+  expect(() => openTokenAccess(new Sensitive("of-a-team"), others)).toThrow("plain kubeconfig");
 });
 
 test("the server is checked: by its authority, by another name, or not at all", async () => {

@@ -4,6 +4,7 @@
  */
 import type { Config } from "../../../core/config/config.ts";
 import type { Project } from "../../../core/projects/projects.ts";
+import { AppError } from "../../../platform/base/errors.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import type { AuthConnection } from "../connections/auth-connection.ts";
@@ -32,7 +33,10 @@ export type ProviderLookups = {
 
 /** Where a provider's Secrets are, and by what token. Throws `ProviderFailed` when the provider is gone meanwhile. */
 export const storeOf = async ({ id, namespace, label_selector }: StoredProvider, deps: Deps) => {
-  const token = await openToken(id, deps);
+  const token = await openToken(id, deps).catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === "internal_error")) throw error;
+    throw new ProviderFailed("credential_provider_refused", "the stored token can't be decrypted; give it again");
+  });
   if (!token) throw new ProviderFailed("external_credential_not_found", "the provider was deleted");
   return { token, namespace, labelSelector: label_selector };
 };

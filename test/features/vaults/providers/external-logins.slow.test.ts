@@ -91,6 +91,25 @@ test("values are typed at the origins of the Secret's addresses alone", async ()
   expect(await login.over()).toMatchObject({ flow_status: "FAILED", error_code: "origin_not_allowed" });
 });
 
+// PROVIDER-12, LOGIN-10
+test("what a person adds to a refused login is not saved, and the next login reads the Secret as it is", async () => {
+  const kind = "one-step";
+  await team.put(kind, originOf(kind), { username: "ann", password: "old" });
+  const credential = { provider: provider.name, path: `${team.namespace}/${kind}` };
+  const login = await begin(kind, credential);
+  const asked = await login.settled();
+  expect(asked).toMatchObject({
+    flow_step: "AWAITING_INPUT",
+    fields: expect.arrayContaining([expect.objectContaining({ id: "password", reason: "rejected" })]),
+  });
+  await login.submit({ interaction_id: asked.interaction_id, field_values: { password: passwordOf(kind) } });
+  expect(await login.over()).toMatchObject({ ...success, credential });
+  expect(await parts.call("GET", "/credentials")).toEqual([]);
+  await team.put(kind, originOf(kind), { username: "ann", password: passwordOf(kind) });
+  const again = await begin(kind, credential);
+  expect(await again.over()).toMatchObject(success);
+});
+
 // PROVIDER-9
 test("a login without its credential fails by name, before a browser starts", async () => {
   const { name, id } = provider;

@@ -159,6 +159,11 @@ describe("the items of a provider", () => {
       expect(tried).toEqual({ success: false, vaults: [], error: expect.stringContaining(error) });
       expect(await parts.call("GET", `${path}/${id}/items`)).toMatchObject({ status: 409, body: { code: "conflict" } });
     }
+    const ref = { namespace: parts.services.config.systemNamespace, name: `credential-provider-${id}` };
+    const sealed = Buffer.from("bp-sealed:v1:00000000:AAAA").toString("base64");
+    await parts.kube.patch(secrets, ref, { data: { token: sealed } });
+    const undone = (await parts.call("POST", `${path}/${id}/test`)).body;
+    expect(undone).toMatchObject({ success: false, error: expect.stringContaining("give it again") });
     await parts.call("PATCH", `${path}/${id}`, { token: team.token, label_selector: "((" });
     expect((await parts.call("POST", `${path}/${id}/test`)).body.error).toContain("400");
   });
