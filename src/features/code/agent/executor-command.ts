@@ -1,11 +1,9 @@
 /**
  * How an executor is started. Whatever its code does, it reaches its pipes, and the files of the session:
  *
- * - namespaces: no network but an unused loopback, no other process, and no right over the agent's (the kernel lets
- *   nobody trace a process of an outer user namespace); in local mode files of its own, too, as its browser has them;
+ * - it is kept apart (apart.ts): no network but an unused loopback, no other process, and no right over the agent's;
  * - Node's permission model: no child process, no worker, no add-on, no inspector; of files only what Playwright needs,
- *   and those of the session whose names don't begin with a dot, as the agent's own do;
- * - bounds of memory, and the first place when memory runs out.
+ *   and those of the session whose names don't begin with a dot, as the agent's own do.
  *
  * Nothing is inherited: no variable, and no descriptor but the pipes.
  */
@@ -14,14 +12,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentConfig } from "../../../core/agent/agent-config.ts";
 import { filesRoot } from "../../../core/agent/files-dir.ts";
-import { ownSystem } from "../../network/agent/own-files.ts";
+import { apartOnMachine, bounded, ownNamespaces, withoutRights } from "./apart.ts";
 
-/** Of JavaScript's heap, and of all that a process writes to, MiB. */
+/** Of JavaScript's heap, MiB. */
 const heapMib = 384;
-const dataMib = 1024;
 
-/** Longest file that it writes, bytes: as much as a session may have. */
-const fileBytes = 1024 ** 3;
+/** A file may be as long as all that a session may have. */
+const bounds = { dataBytes: 1024 ** 3, fileBytes: 1024 ** 3 };
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
@@ -51,37 +48,13 @@ const nodeArgs = ({ appAt, filesAt }: Seen): string[] => [
   join(appAt, "src/features/code/executor/main.ts"),
 ];
 
-const bounds = [
-  "--adjust",
-  "1000",
-  "--",
-  "prlimit",
-  `--data=${dataMib * 1024 ** 2}`,
-  `--fsize=${fileBytes}`,
-  "--core=0",
-];
-
 /** In local mode it sees no folder that is somebody's, and this program at a place of its own. */
 const onMachine: Seen & { node: string } = { appAt: "/app", filesAt: filesRoot, node: "/app/node" };
 
-const apartOnMachine = (filesDir: string): string[] => [
-  ...["bwrap", "--die-with-parent", "--unshare-net", "--unshare-ipc", ...ownSystem("node")],
+const shownOnMachine = (filesDir: string): string[] => [
   ...["--ro-bind", realpathSync(process.execPath), onMachine.node],
   ...ownPaths.flatMap((path) => ["--ro-bind", join(root, path), join(onMachine.appAt, path)]),
-  ...["--bind", filesDir, onMachine.filesAt, "--"],
-];
-
-/**
- * Namespaces of network and processes in a pod, whose seccomp profile has these and no `mount`. In them a program has
- * rights.
- */
-export const ownNamespaces: readonly string[] = [
-  ...["unshare", "--user", "--map-current-user", "--keep-caps", "--net", "--pid", "--fork", "--kill-child", "--"],
-];
-
-/** Takes these rights away. */
-export const withoutRights: readonly string[] = [
-  ...["setpriv", "--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"],
+  ...["--bind", filesDir, onMachine.filesAt],
 ];
 
 export type ExecutorCommand = {
@@ -98,10 +71,7 @@ export const executorCommand = ({
 }: Pick<AgentConfig, "filesDir" | "ownPorts">): ExecutorCommand => {
   const inPod = { appAt: root, filesAt: filesDir, node: process.execPath };
   const seen = ownPorts === undefined ? inPod : onMachine;
-  const apart = seen === inPod ? [...ownNamespaces, ...withoutRights] : apartOnMachine(filesDir);
-  return { program: "choom", args: [...bounds, ...apart, seen.node, ...nodeArgs(seen)], filesAt: seen.filesAt };
+  const apart =
+    seen === inPod ? [...ownNamespaces, ...withoutRights] : apartOnMachine("node", shownOnMachine(filesDir));
+  return { ...bounded(bounds, [...apart, seen.node, ...nodeArgs(seen)]), filesAt: seen.filesAt };
 };
-
-/** Whether a program that makes the namespaces says that it may not. */
-export const lacksNamespaces = (stderr: string): boolean =>
-  /^(bwrap|unshare): .*(namespace|unshare failed|permi)/im.test(stderr);

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
 import { eachLine } from "../../../platform/process/group-process.ts";
 import { endGroup, recordProcessGroup, signalGroup } from "../../../platform/process/process-groups.ts";
-import { type ExecutorCommand, lacksNamespaces } from "./executor-command.ts";
+import { lacksNamespaces } from "./apart.ts";
+import type { ExecutorCommand } from "./executor-command.ts";
 import { ExecutorMessage, mostLineChars } from "./executor-messages.ts";
 import { cdpFd, type ExecutorOrder, type ExecutorStart, messagesFd } from "./executor-orders.ts";
 

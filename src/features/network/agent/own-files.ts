@@ -11,7 +11,7 @@ import { filesRoot } from "../../../core/agent/files-dir.ts";
 /**
  * Everything that programs need of a Debian system, and nothing that is somebody's. What a machine lacks is left out.
  */
-const systemPaths = [
+export const systemPaths: readonly string[] = [
   "/usr",
   "/bin",
   "/lib",

@@ -1,6 +1,6 @@
 /** What an agent refuses of WebDriver before it starts a driver. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lacksNamespaces } from "../../../../src/features/code/agent/executor-command.ts";
+import { lacksNamespaces } from "../../../../src/features/code/agent/apart.ts";
 import { driverCommand } from "../../../../src/features/webdriver/agent/classic/driver-command.ts";
 import { createTestAgents } from "../../../support/agent-process.ts";
 import { runWithoutNamespaces } from "../../../support/without-namespaces.ts";

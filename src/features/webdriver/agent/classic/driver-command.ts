@@ -10,8 +10,7 @@
 import { basename, dirname, join } from "node:path";
 import type { AgentConfig } from "../../../../core/agent/agent-config.ts";
 import { filesRoot } from "../../../../core/agent/files-dir.ts";
-import { ownNamespaces, withoutRights } from "../../../code/agent/executor-command.ts";
-import { ownSystem } from "../../../network/agent/own-files.ts";
+import { apartOnMachine, bounded, ownNamespaces, withoutRights } from "../../../code/agent/apart.ts";
 
 /** The sockets of a driver, in one folder. */
 export type DriverSockets = { driver: string; devTools: string };
@@ -22,9 +21,8 @@ const devToolsPort = 9222;
 /** Where chromedriver finds the browser. */
 export const devToolsAddress = `127.0.0.1:${devToolsPort}`;
 
-/** Of all that a process writes to, and of a file, bytes. A driver takes some 20 MB; its files are in memory alone. */
-const dataBytes = 512 * 1024 ** 2;
-const fileBytes = 64 * 1024 ** 2;
+/** A driver takes some 20 MB; its files are in memory alone. */
+const bounds = { dataBytes: 512 * 1024 ** 2, fileBytes: 64 * 1024 ** 2 };
 
 const mostConnections = 64;
 
@@ -55,9 +53,8 @@ const apartInPod = [...ownNamespaces, "sh", "-c", inPod, "sh", forwardAndRun];
 /** Where it sees the folder of its sockets in local mode. */
 const socketsAt = "/run/browserpool";
 
-const apartOnMachine = (program: string, { driver }: DriverSockets, filesDir: string): string[] => [
-  ...["bwrap", "--die-with-parent", "--unshare-net", "--unshare-ipc", ...ownSystem(program)],
-  ...["--bind", filesDir, filesRoot, "--bind", dirname(driver), socketsAt, "--"],
+const onMachine = (program: string, { driver }: DriverSockets, filesDir: string): string[] => [
+  ...apartOnMachine(program, ["--bind", filesDir, filesRoot, "--bind", dirname(driver), socketsAt]),
   ...["sh", "-c", forwardAndRun, "sh"],
 ];
 
@@ -71,15 +68,9 @@ export const driverCommand = (
     ownPorts === undefined
       ? [apartInPod, sockets]
       : [
-          apartOnMachine(program, sockets, filesDir),
+          onMachine(program, sockets, filesDir),
           { driver: join(socketsAt, basename(sockets.driver)), devTools: join(socketsAt, basename(sockets.devTools)) },
         ];
-  return {
-    program: "choom",
-    args: [
-      ...["--adjust", "1000", "--", "prlimit", `--data=${dataBytes}`, `--fsize=${fileBytes}`, "--core=0", ...apart],
-      ...[seen.driver, seen.devTools, program, `--port=${driverPort}`, "--log-level=SEVERE"],
-    ],
-    readyPattern: /(was started successfully)/,
-  };
+  const driver = [seen.driver, seen.devTools, program, `--port=${driverPort}`, "--log-level=SEVERE"];
+  return { ...bounded(bounds, [...apart, ...driver]), readyPattern: /(was started successfully)/ };
 };

@@ -11,7 +11,7 @@ import { CallRefused } from "../../../../core/agent/call-routes.ts";
 import { groupsFileOf } from "../../../../core/agent/chromium.ts";
 import { doubling, retry } from "../../../../platform/base/retry.ts";
 import { startGroupProcess } from "../../../../platform/process/group-process.ts";
-import { lacksNamespaces } from "../../../code/agent/executor-command.ts";
+import { lacksNamespaces } from "../../../code/agent/apart.ts";
 import { mostAnswerBytes } from "../../calls.ts";
 import { errorAnswer, type WebDriverAnswer } from "../../webdriver-answer.ts";
 import { type DriverSockets, driverCommand } from "./driver-command.ts";
