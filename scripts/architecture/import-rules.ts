@@ -12,6 +12,10 @@ export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, st
     vaults: "pages show vaults, items, logins and credentials",
   },
   code: { network: "code in local mode sees of the machine what its browser does" },
+  processes: {
+    code: "a process is kept apart as code is",
+    network: "a process sees of the system what a browser in local mode does",
+  },
   network: { proxies: "the wall sends a browser's traffic through the parent proxies" },
   recordings: { "live-view": "a recording is the picture that the live view shows" },
   sites: {
@@ -20,7 +24,6 @@ export const betweenFeatures: Readonly<Record<string, Readonly<Record<string, st
   webdriver: {
     code: "a driver is kept apart as code is",
     "dev-tools": "a driver asks for what Chromium tells at its port",
-    network: "a driver in local mode sees of the machine what its browser does",
   },
   vaults: { profiles: "a connection makes the profile that its logins are kept in" },
 };
@@ -61,6 +64,7 @@ export const restrictions: readonly Restriction[] = [
       "features/curl/calls.ts",
       "features/dev-tools/calls.ts",
       "features/files/calls.ts",
+      "features/processes/calls.ts",
       "features/profiles/archive",
       "features/proxies/rules/proxy-authorization.ts",
       "features/recordings/webm",

@@ -20,6 +20,7 @@ import { extensions } from "../features/extensions/feature.ts";
 import { files } from "../features/files/feature.ts";
 import { liveView } from "../features/live-view/feature.ts";
 import { logs } from "../features/logs/feature.ts";
+import { processes } from "../features/processes/feature.ts";
 import { profiles } from "../features/profiles/feature.ts";
 import { proxies } from "../features/proxies/feature.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
@@ -48,6 +49,7 @@ export const features: readonly Feature<ServiceDeps, ControllerParts>[] = [
   webDriver,
   code,
   webmcp,
+  processes,
   recordings,
   liveView,
   profiles,

@@ -95,6 +95,7 @@ const agentEnvironment = (
   PATH: environment.PATH ?? "",
   BROWSERPOOL_CHROMIUM_SANDBOX: String(hasSandbox),
   BROWSERPOOL_LOG_LEVEL: config.logLevel,
+  BROWSERPOOL_PROCESSES: String(config.processes),
   ...(ownPorts && { BROWSERPOOL_OWN_PORTS: ownPorts.join(",") }),
   // All agents share it: that halves their start-up time and saves each about 25 MB.
   NODE_COMPILE_CACHE: compileCache,

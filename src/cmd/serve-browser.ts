@@ -22,6 +22,7 @@ import { watchRoutes } from "../features/files/agent/watch-routes.ts";
 import { createLiveView } from "../features/live-view/agent/live-view.ts";
 import { createLeaseLogs, type LeaseLogs } from "../features/logs/agent/lease-logs.ts";
 import { logRoutes } from "../features/logs/agent/log-routes.ts";
+import { createSessionProcesses } from "../features/processes/agent/session-processes.ts";
 import { createProfileSave, type ProfileSave } from "../features/profiles/agent/save-profile.ts";
 import { recordingRoutes } from "../features/recordings/agent/recording-routes.ts";
 import { createRecordings, type Recordings } from "../features/recordings/agent/recordings.ts";
@@ -137,16 +138,14 @@ export const serveBrowser = async (
   const computer = createComputer({ browser, shownPages: fills });
   const guests: GuestDeps = { browser, admit: (...asked) => leases.admit(...asked), watch: telemetry };
   const code = createSessionCode({ ...guests, browser, config });
+  const processes = createSessionProcesses(config);
   const drivers = createSessionDrivers({ ...guests, browser, config, log });
   const webmcp = createWebmcp({ browser, config });
-  const extensions = createHolderExtensions({
-    config,
-    present: received?.setup.extensions.length ?? 0,
-    leases: () => leases,
-  });
+  const present = received?.setup.extensions.length ?? 0;
+  const extensions = createHolderExtensions({ config, present, leases: () => leases });
   /** What the holder calls, and what ends with its lease. */
-  const called = [files, computer, code, drivers, extensions, webmcp];
-  const keeping = {
+  const called = [files, computer, code, processes, drivers, extensions, webmcp];
+  const leases: LeaseKeeper = createLeaseKeeper({
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
@@ -154,8 +153,7 @@ export const serveBrowser = async (
     fills,
     followers: [telemetry, logs, recordings, ...called],
     log,
-  };
-  const leases = createLeaseKeeper(keeping);
+  });
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -174,6 +172,7 @@ export const serveBrowser = async (
       ...telemetryRoutes({ leases, telemetry, agentKey: config.agentKey }),
       ...logRoutes({ leases, logs }),
       ...watchRoutes({ leases, watches: files.watches }),
+      ...processes.routes(leases),
       ...callRoutes({
         leases,
         onCall: telemetry.call,

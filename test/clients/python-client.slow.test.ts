@@ -41,6 +41,7 @@ beforeAll(async () => {
   await once(site.listen(0, ownAddress()), "listening");
   stack = await startLocalStack({
     env: {
+      BROWSERPOOL_PROCESSES: "on",
       BROWSERPOOL_ANALYSES_FILE: join(folder, "analyses.yaml"),
       BROWSERPOOL_PROXY_PROVIDER_FILE: join(folder, "provider.yaml"),
     },

@@ -24,6 +24,7 @@ import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/ses
 import { type CaptureChange, type MaskValues, telemetryPath } from "../../src/core/protocol/telemetry-api.ts";
 import { watchPath } from "../../src/features/files/agent/api.ts";
 import { type LogSource, logPath } from "../../src/features/logs/agent/api.ts";
+import { outputPath } from "../../src/features/processes/agent/api.ts";
 import { createProfileClient } from "../../src/features/profiles/profile-client.ts";
 import type { StartRecording } from "../../src/features/recordings/agent/api.ts";
 import { createRecordingClient } from "../../src/features/recordings/agent-client.ts";
@@ -179,6 +180,7 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
       ),
     telemetry: (place: { session: string; after: number }, played) => stream(telemetryPath(place), played),
     logs: (place: { session: string; source: LogSource; follow: boolean }, played) => stream(logPath(place), played),
+    output: (place: { session: string; id: string }, played) => stream(outputPath(place), played),
     watch: (place: { session: string; id: string }, played) => stream(watchPath(place), played),
     async call({ bytes, ...asked }: Omit<HolderCall, "bytes"> & { bytes?: string }, played) {
       const sent = bytes === undefined ? {} : { bytes: Readable.from([bytes]), type: "application/octet-stream" };

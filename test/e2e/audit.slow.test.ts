@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { routes } from "../../src/cmd/features.ts";
 import type { Route } from "../../src/core/http/route.ts";
-import type { Permission } from "../../src/core/model/permission.ts";
+import { onlyNamed, type Permission } from "../../src/core/model/permission.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { AuditLine, SuppressedLine } from "../../src/platform/audit/audit-line.ts";
 import { eventually } from "../support/eventually.ts";
@@ -125,7 +125,8 @@ test.each(withPermission)("%s", async (_name, route, permission) => {
     code: "forbidden",
   });
 
-  const done = await send({ method, ...request });
+  const named = onlyNamed.includes(permission) ? (await keyWith([permission])).key : undefined;
+  const done = await send({ method, ...request }, named);
   if (typeof done.body?.session_id === "string") requests.own(done.body.session_id);
   // A call that always has a line comes after it, so the one before has its line by now, or has none.
   const after = await send({ method: "post", path: "/vaults", body: { name: "after" } });
@@ -136,7 +137,7 @@ test.each(withPermission)("%s", async (_name, route, permission) => {
   expect(found).toEqual([
     expect.objectContaining({
       address: expect.stringMatching(/127\.0\.0\.1$|^::1$/),
-      key_id: expect.stringMatching(/^k/),
+      key_id: expect.stringMatching(named === undefined ? /^k/ : /./),
       project: scope === "project" ? stack.project : null,
       verb: operationId,
       object: isDone ? request.path.split("?")[0] : route.path,

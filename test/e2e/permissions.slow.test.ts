@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { kinds, routes } from "../../src/cmd/features.ts";
 import type { Route } from "../../src/core/http/route.ts";
-import { type Permission, permissions } from "../../src/core/model/permission.ts";
+import { onlyNamed, type Permission, permissions } from "../../src/core/model/permission.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { newId } from "../../src/core/objects/new-id.ts";
 import { agentKeyType } from "../../src/core/pools/apply/agent-key-secrets.ts";
@@ -253,8 +253,8 @@ test.each(["is deleted", "loses the permission"])(
   },
 );
 
-// AUTH-11, AUTH-3
-test("a key of a project has all but `organization`, and only there", async () => {
+// AUTH-11, AUTH-3, PROC-2
+test("a key of a project has all but `organization` and what keys have by name, and only there", async () => {
   const { body: project } = await callAs(stack.organization_key, {
     method: "post",
     path: "/org/projects",
@@ -265,7 +265,9 @@ test("a key of a project has all but `organization`, and only there", async () =
     path: "/org/api_keys",
     body: { name: "project", project_id: project.id },
   });
-  expect(made.body.permissions).toEqual(permissions.filter((each) => each !== "organization"));
+  expect(made.body.permissions).toEqual(
+    permissions.filter((each) => each !== "organization" && !onlyNamed.includes(each)),
+  );
   const headers = { "x-kernel-project-id": project.id };
   const asProject = (method: string, path: string, body?: unknown) =>
     callAs(made.body.key, { method, path, body, headers });

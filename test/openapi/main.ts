@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { locatePython } from "../../scripts/setup/python-environments.mjs";
+import { processRoutes } from "../../src/features/processes/routes.ts";
 import { UsageError } from "../support/command-line.ts";
 import { startLocalStack } from "../support/local-stack.ts";
 import { type Options, parseOptions, usage } from "./options.ts";
@@ -15,8 +16,11 @@ const root = join(import.meta.dirname, "../..");
 /** The seed that finds again what a change breaks. */
 const fixedSeed = 1;
 
-/** Operations by which the run would take away its own key, and one whose answer has no end. */
-const excluded = ["deleteApiKey", "rotateApiKey", "updateApiKey", "streamEvents"];
+/** Operations that run programs, which the key of a run may not, and any text can be one. */
+const ofProcesses = processRoutes.map(({ operationId }) => operationId);
+
+/** And those by which the run would take away its own key, and one whose answer has no end. */
+const excluded = ["deleteApiKey", "rotateApiKey", "updateApiKey", "streamEvents", ...ofProcesses];
 
 /**
  * One caller sends all that it can here, wrong keys among it: the bounds of callers (LIMIT-13, LIMIT-19) are shown

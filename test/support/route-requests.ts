@@ -68,6 +68,15 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     const id = await session();
     return [id, (await kernel.browsers.fs.watch.start(id, { path: "/tmp" })).watch_id ?? ""];
   };
+  /** A process that runs, on a terminal. */
+  const runningProcess = async (): Promise<string[]> => {
+    const id = await session();
+    const { key } = await call("POST", "/org/api_keys", { name: fresh("key"), permissions: ["processes:run"] });
+    const path = `/browsers/${id}/process/spawn`;
+    const asked = { command: "sleep 60", allocate_tty: true };
+    const response = await stack.call("POST", path, asked, { authorization: `Bearer ${key}` });
+    return [id, ((await response.json()) as { process_id: string }).process_id];
+  };
   const filesForm = (): FormData => {
     const form = new FormData();
     form.append("files[0][dest_path]", "/tmp/other");
@@ -185,6 +194,11 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     deleteFile: () => ({ path: "/tmp/file" }),
     deleteFolder: () => ({ path: "/tmp/folder" }),
     moveFile: () => ({ src_path: "/tmp/file", dest_path: "/tmp/moved" }),
+    execProcess: () => ({ command: "true" }),
+    spawnProcess: () => ({ command: "true" }),
+    writeProcessInput: () => ({ data_b64: "YQ==" }),
+    resizeProcess: () => ({ cols: 80, rows: 24 }),
+    killProcess: () => ({ signal: "KILL" }),
     executePlaywright: () => ({ code: "return 1" }),
     runRepl: () => ({ code: "1" }),
     setFilePermissions: () => ({ path: "/tmp/file", mode: "600" }),
@@ -252,6 +266,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/browsers/{id_or_name}": async () => [await session()],
     "/browsers/{id_or_name}/fs/": async () => [await sessionWithFile()],
     "/browsers/{id_or_name}/fs/watch/{watch_id}": watch,
+    "/browsers/{id_or_name}/process/{process_id}": runningProcess,
     "/browsers/{id_or_name}/playwright/executors/{name}": async () => [await session(), "default"],
     "/browsers/{id_or_name}/replays/{replay_id}": replay,
     "/vaults/{id_or_name}": async () => [await vault()],

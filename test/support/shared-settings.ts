@@ -17,5 +17,6 @@ const recordingBytes = 300 * 1024 ** 2;
 export const sharedSettings = {
   BROWSERPOOL_LIVE_VIEW_ORIGINS: embeddingOrigin,
   BROWSERPOOL_ALLOWED_ORIGINS: `${embeddingOrigin}, ${callingOrigin}`,
+  BROWSERPOOL_PROCESSES: "on",
   BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: String(recordingBytes),
 };

@@ -208,6 +208,8 @@ ipFamilies: {{ toJson . }}
   value: {{ .Values.browsers.drainDeadlineSeconds | int | quote }}
 - name: BROWSERPOOL_BROWSER_FEATURES
   value: {{ include "browserpool.browserFeatures" . | quote }}
+- name: BROWSERPOOL_PROCESSES
+  value: {{ ternary "on" "off" .Values.browsers.processes | quote }}
 - name: BROWSERPOOL_MAX_SESSION_SECONDS
   value: {{ .Values.limits.maxSessionSeconds | int | quote }}
 - name: BROWSERPOOL_ON_DEMAND_SESSIONS

@@ -55,6 +55,12 @@ test("Chromium's sandbox is kept or left out as told", () => {
   expect(readAgentConfig({ ...env, BROWSERPOOL_CHROMIUM_SANDBOX: "false" }).sandbox).toBe(false);
 });
 
+// PROC-1
+test("holders run processes only where that is told", () => {
+  expect(readAgentConfig(env).processes).toBe(false);
+  expect(readAgentConfig({ ...env, BROWSERPOOL_PROCESSES: "true" }).processes).toBe(true);
+});
+
 test.each([
   ["BROWSERPOOL_BROWSER", undefined, /BROWSERPOOL_BROWSER: is required/],
   ["BROWSERPOOL_BROWSER", "{", /BROWSERPOOL_BROWSER: is not JSON/],
@@ -65,6 +71,7 @@ test.each([
   ["BROWSERPOOL_AGENT_PORT", "http", /BROWSERPOOL_AGENT_PORT: is not a port number/],
   ["BROWSERPOOL_POD_UID", undefined, /BROWSERPOOL_POD_UID: is required/],
   ["BROWSERPOOL_AGENT_GRACE_SECONDS", "1m", /BROWSERPOOL_AGENT_GRACE_SECONDS: is not a whole number of seconds/],
+  ["BROWSERPOOL_PROCESSES", "on", /BROWSERPOOL_PROCESSES: /],
   ["BROWSERPOOL_CHROMIUM_SANDBOX", "yes", /BROWSERPOOL_CHROMIUM_SANDBOX: /],
 ])("a bad %s (%s) is named in the error", (name, value, message) => {
   expect(() => readAgentConfig({ ...env, [name]: value })).toThrow(message);

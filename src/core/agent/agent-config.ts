@@ -59,6 +59,8 @@ export type AgentConfig = {
     ffmpeg: string;
     chromedriver: string | undefined;
   };
+  /** Whether holders may run processes beside the browser. */
+  processes: boolean;
   /** Whether Chromium keeps its own sandbox, which root cannot use. */
   sandbox: boolean;
   /** The only variables of the agent's environment that the browser's processes inherit. */
@@ -150,6 +152,7 @@ const AgentEnv = z
     BROWSERPOOL_FFMPEG: z.string().min(1).default("ffmpeg"),
     BROWSERPOOL_CHROMEDRIVER: z.string().startsWith("/").optional(),
     BROWSERPOOL_CHROMIUM_SANDBOX: z.enum(["true", "false"]).optional(),
+    BROWSERPOOL_PROCESSES: z.enum(["true", "false"]).default("false"),
   })
   .superRefine((env, context) => {
     if (env.BROWSERPOOL_TEST_EXAMPLE_ADDRESS !== undefined && env.KUBERNETES_SERVICE_HOST !== undefined)
@@ -206,6 +209,7 @@ export const readAgentConfig = (env: Record<string, string | undefined>): AgentC
       ffmpeg: read.data.BROWSERPOOL_FFMPEG,
       chromedriver: read.data.BROWSERPOOL_CHROMEDRIVER,
     },
+    processes: read.data.BROWSERPOOL_PROCESSES === "true",
     sandbox: sandbox === undefined ? process.getuid?.() !== 0 : sandbox === "true",
     inheritedEnv: pick(env, inheritedNames),
   };

@@ -28,7 +28,7 @@ export class CallRefused extends Error {
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** `request`: its body is unread in a call with an upload. `param`: what the last part of the path says. */
+/** `request`: its body is unread in a call with an upload. `param`: what the path says in the place of its parameter. */
 type CallInput<Query = unknown, Body = unknown> = {
   query: Query;
   body: Body;
@@ -62,8 +62,11 @@ const keyOf = (method: string, name: string): string => `${method.toUpperCase()}
 const describe = (error: z.ZodError): string =>
   error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`).join("; ");
 
-/** `param` stands for the last part of a contract's name. */
-const paramPattern = /\{\w+\}$/;
+/** What stands for the parameter of a name, and is no part of any path. */
+const anything = "{}";
+
+/** More parts than a name has. */
+const mostParts = 8;
 
 /** What a handler refuses, as a reply. */
 const orRefused = async (reply: Promise<AgentReply | CallBytes>): Promise<AgentReply | CallBytes> => {
@@ -88,16 +91,19 @@ export const callRoutes = ({
 }): Routes => {
   const byKey = new Map(
     handlers.map((handler) => [
-      keyOf(handler.contract.method, handler.contract.name.replace(paramPattern, "")),
+      keyOf(handler.contract.method, handler.contract.name.replace(/\{\w+\}/, anything)),
       handler,
     ]),
   );
   const find = (method: string, name: string): { handler: CallHandler; param: string } | undefined => {
     const whole = byKey.get(keyOf(method, name));
-    if (whole && !paramPattern.test(whole.contract.name)) return { handler: whole, param: "" };
-    const at = name.lastIndexOf("/") + 1;
-    const handler = byKey.get(keyOf(method, name.slice(0, at)));
-    return handler && { handler, param: decodeURIComponent(name.slice(at)) };
+    if (whole) return { handler: whole, param: "" };
+    const parts = name.split("/").slice(0, mostParts);
+    for (const [at, part] of parts.entries()) {
+      const handler = byKey.get(keyOf(method, parts.with(at, anything).join("/")));
+      if (handler) return { handler, param: decodeURIComponent(part) };
+    }
+    return undefined;
   };
 
   const carryOut = async (

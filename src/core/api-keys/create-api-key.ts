@@ -2,7 +2,7 @@ import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import { secrets } from "../../platform/kube/resource-type.ts";
 import type { Config } from "../config/config.ts";
-import { type Permission, permissionsOf } from "../model/permission.ts";
+import { onlyNamed, type Permission, permissionsOf } from "../model/permission.ts";
 import { newId } from "../objects/new-id.ts";
 import type { Projects } from "../projects/projects.ts";
 import {
@@ -19,8 +19,9 @@ import type { ApiKeys } from "./api-keys.ts";
 
 /**
  * The permissions that the key `by` may pass on: its own, asked of the API server. This replica's copy may not show yet
- * that the key has lost some, and what it passed on would last. Throws `unauthorized` for a key that was deleted or has
- * expired.
+ * that the key has lost some, and what it passed on would last. A key with all of the organization's level also passes on
+ * what keys have only by name: nobody could be given it otherwise. Throws `unauthorized` for a key that was deleted or
+ * has expired.
  */
 export const fetchGrantable = async (
   by: string,
@@ -30,7 +31,8 @@ export const fetchGrantable = async (
   const record = secret && readApiKey(secret);
   if (!record || !isUsable(record, Date.now()))
     throw new AppError("unauthorized", "this API key is not known, or it has expired");
-  return grantedTo(record);
+  const hasAll = record.projectId === undefined && record.permissions === undefined;
+  return new Set([...grantedTo(record), ...(hasAll ? onlyNamed : [])]);
 };
 
 /** Throws `forbidden`, which names the permissions that are wanted beyond those that can be passed on. */

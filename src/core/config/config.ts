@@ -84,6 +84,8 @@ export type Config = {
   browserImage: string;
   browserTemplateFile: string | undefined;
   browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store" | "session_outcomes")[];
+  /** Whether holders may run processes beside their browsers. */
+  processes: boolean;
   projectObjectsFile: string | undefined;
   /** Names of Secrets of the system namespace that projects get copies of. */
   pullSecrets: readonly string[];
@@ -204,6 +206,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       ...(blobs ? ["blob_store" as const] : []),
       ...(env.BROWSERPOOL_SESSION_OUTCOMES === "on" ? ["session_outcomes" as const] : []),
     ],
+    processes: env.BROWSERPOOL_PROCESSES === "on",
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
     pullSecrets: env.BROWSERPOOL_PULL_SECRETS,
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,

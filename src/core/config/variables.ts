@@ -145,6 +145,12 @@ export const Environment = z.object({
     .describe(
       "Settings that browsers can be given here: network (with proxies), chrome_policy, loopback (for network.private_hosts and proxies; local mode alone has it), memory_16GiB, gpu. Others are refused as not_supported_here. Local mode finds out itself.",
     ),
+  BROWSERPOOL_PROCESSES: z
+    .enum(["off", "on"])
+    .default("off")
+    .describe(
+      "Whether holders whose key has processes:run may run processes beside their browsers (docs/processes.md). Browser pods need it too: the chart and local mode give it to them.",
+    ),
   BROWSERPOOL_PROJECT_OBJECTS_FILE: optional.describe(
     "YAML file with objects that the operator keeps in the namespace of every project; docs/cluster-settings.md. Left out: none.",
   ),

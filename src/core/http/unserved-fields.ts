@@ -20,10 +20,17 @@ const oneService = "all calls are of one service; leave it out";
 
 const oneUser = "a session has one user; leave it out";
 
+const oneProcessUser = {
+  as_root: "a process has the user of its session, who is not root; leave it out",
+  as_user: oneUser,
+};
+
 /** By the operation's id. */
 export const unservedFields: Readonly<Record<string, Unserved>> = {
   exportAuditLogs: { query: { service: oneService } },
   listAuditLogs: { query: { service: oneService } },
+  execProcess: { body: oneProcessUser },
+  spawnProcess: { body: oneProcessUser },
   setFilePermissions: { body: { owner: oneUser, group: oneUser } },
   createBrowser: {
     body: {

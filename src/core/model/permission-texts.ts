@@ -4,6 +4,8 @@ export const permissionTexts = {
   "pools:write":
     "create, change, flush and delete pools; create, rename, check and delete proxies; create, change and delete telemetry destinations",
   "browsers:use": "acquire, start, change, release and end browsers, and see the URLs of sessions",
+  "processes:run":
+    "run processes beside browsers, where the installation has them; only keys that name it in their list have it",
   "profiles:use": "download the contents of profiles, and have pools and browsers start with them",
   "profiles:write": "have browsers save their state to profiles at their end",
   "vaults:read": "read vaults, items and their events, credentials and connections; never a stored value",

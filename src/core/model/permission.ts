@@ -10,11 +10,14 @@ export type ProjectPermission = Exclude<Permission, "organization">;
 /** Every permission, in the order of the documentation. `keys` forgets which keys there are. */
 export const permissions = Object.keys(permissionTexts) as Permission[];
 
+/** Permissions that a key has only if its list names them: all of a key's level is without them. */
+export const onlyNamed: readonly Permission[] = ["processes:run"];
+
 /** Whether `text` is the name of a permission. */
 export const isPermission = (text: string): text is Permission => Object.hasOwn(permissionTexts, text);
 
 /**
- * The permissions of a key. `listed`: those that it was given; undefined: all of its level. A key of a project never
+ * The permissions of a key. `listed`: those that it was given; undefined: all of its level but `onlyNamed`. A key of a project never
  * has `organization`, whatever is listed.
  */
 export const permissionsOf = ({
@@ -24,7 +27,11 @@ export const permissionsOf = ({
   projectId: string | undefined;
   listed: readonly Permission[] | undefined;
 }): ReadonlySet<Permission> =>
-  new Set((listed ?? permissions).filter((each) => projectId === undefined || each !== "organization"));
+  new Set(
+    (listed ?? permissions.filter((each) => !onlyNamed.includes(each))).filter(
+      (each) => projectId === undefined || each !== "organization",
+    ),
+  );
 
 /** A list of permissions in a request; without duplicates, in the order of the documentation. */
 export const PermissionList = z

@@ -22,6 +22,7 @@ export const agentRoutes = {
   "/profile/archive": ["GET"],
   "/calls/": ["GET", "POST", "PUT", "DELETE"],
   "/watches/": ["GET"],
+  "/processes/": ["GET"],
   "/cdp": ["GET"],
   "/webdriver": ["GET"],
   "/view": ["GET"],

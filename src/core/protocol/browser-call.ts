@@ -18,7 +18,7 @@ export type CallContract<
   Body extends z.ZodType | undefined = z.ZodType | undefined,
 > = {
   method: "get" | "post" | "put" | "delete";
-  /** What follows `/browsers/{id_or_name}/`, e.g. `fs/read_file`; its last part may be a parameter: `fs/watch/{watch_id}`. */
+  /** What follows `/browsers/{id_or_name}/`, e.g. `fs/read_file`; one part may be a parameter: `fs/watch/{watch_id}`. */
   name: string;
   query: Query;
   /** JSON. */

@@ -329,6 +329,27 @@ def code(session: str) -> None:
     same("what a REPL writes", [one.text for one in shown.content], ["string"])
 
 
+def processes(session: str) -> None:
+    """By a key that may; others are refused, also when they ask at the session first."""
+    expect_refusal("forbidden", client.browsers.process.exec, session, command="true")
+    # The session has vaults.
+    permissions = ["processes:run", "vaults:fill"]
+    made = client.api_keys.create(name=f"{name}-processes", extra_body={"permissions": permissions})
+    named = StrictKernel(base_url=base_url, api_key=made.key)
+    process = named.browsers.process
+    ran = process.exec(session, command="printf", args=["%s", "a b"], cwd="/tmp", env={"A": "1"}, timeout_sec=20)
+    same("what a process wrote", (ran.exit_code, ran.stdout_b64, ran.stderr_b64), (0, "YSBi", ""))
+    spawned = process.spawn(session, command="cat", allocate_tty=True, cols=100, rows=30)
+    same("a process", process.status(spawned.process_id, id_or_name=session).state, "running")
+    same("bytes of input", process.stdin(spawned.process_id, id_or_name=session, data_b64="YQo=").written_bytes, 2)
+    same("a size", process.resize(spawned.process_id, id_or_name=session, cols=80, rows=24).ok, True)
+    events = process.stdout_stream(spawned.process_id, id_or_name=session)
+    same("output of a process", named.events(events, 1, "an event of a process")[0].get("stream"), "stdout")
+    same("a signal", process.kill(spawned.process_id, id_or_name=session, signal="KILL").ok, True)
+    expect_refusal("not_supported_here", process.exec, session, command="true", as_root=True)
+    expect_refusal("bad_request", process.exec, session, command="true", cwd="/etc")
+
+
 def browsers(vault: str, proxy: str) -> None:
     session = client.browsers.create(
         headless=True,
@@ -357,6 +378,7 @@ def browsers(vault: str, proxy: str) -> None:
     curl(session.session_id)
     webmcp(session.session_id)
     code(session.session_id)
+    processes(session.session_id)
     replay = client.browsers.replays.start(session.session_id, framerate=5)
     client.browsers.replays.list(name)
     client.browsers.replays.stop(replay.replay_id, id_or_name=session.session_id)

@@ -30,6 +30,32 @@ const bytesOf = async (response: Response): Promise<Buffer> => {
 
 const savingPage = '<a id="save" download="left.txt" href="data:application/octet-stream,contents">save</a>';
 
+/** A key that may run processes, beside all else that its project's keys may. */
+const keyForProcesses = async (lane: Lane): Promise<string> => {
+  const { project_id } = await callOf(lane)("GET", "/auth/context").then(
+    ({ authorization }) => authorization.effective_scope,
+  );
+  const made = await callOf(lane)("POST", "/org/api_keys", {
+    name: "processes",
+    project_id,
+    permissions: ["processes:run"],
+  });
+  return made.key;
+};
+
+type Ran = { code: number; out: string; err: string };
+
+/** Runs commands of the shell beside a browser. */
+const processCall =
+  (lane: Lane, key: string, id: string) =>
+  async (command: string): Promise<Ran> => {
+    const authorization = { authorization: `Bearer ${key}` };
+    const response = await lane.stack.call("POST", `/browsers/${id}/process/exec`, { command }, authorization);
+    const { exit_code, stdout_b64, stderr_b64 } = JSON.parse((await bytesOf(response)).toString());
+    const text = (base64: string): string => Buffer.from(base64, "base64").toString();
+    return { code: exit_code, out: text(stdout_b64), err: text(stderr_b64) };
+  };
+
 /** What a holder has beside CDP, in pods under the admission policies and the restricted standard. */
 export const beside: Phase = {
   name: "beside",
@@ -81,6 +107,27 @@ export const beside: Phase = {
         expectSame("a result", [success, result, error], [true, "Hello", undefined]);
         const outside = await execute('return await fetch("http://127.0.0.1:7500/livez").then(() => 1, () => 0)');
         expectSame("what code reaches", outside.result, 0);
+      }),
+    );
+    await check("a process has a terminal and the files of the session, and reaches nothing of the agent", () =>
+      withBrowser(lane, true, async (id) => {
+        const exec = processCall(lane, await keyForProcesses(lane), id);
+        const made = await exec(
+          "echo text > made && cat made && head -c 3 /proc/1/environ; ls /tmp; ls /tmp/.browserpool",
+        );
+        expectSame("output of a process", [made.code, made.out, made.err.match(/denied/g)?.length], [2, "text\n", 3]);
+        const user = await exec("id -u; chmod 777 /tmp/.browserpool || echo refused");
+        expectSame("its user", [user.out], ["10001\nrefused\n"]);
+        const network =
+          "perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0); print connect(S, pack_sockaddr_in(7500, inet_aton(\"127.0.0.1\"))) ? 1 : 0'";
+        expectSame("what a process reaches", (await exec(network)).out, "0");
+        const forks = `perl -e 'my $n = 0; for (1 .. 300) { my $pid = fork; last unless defined $pid; if (!$pid) { sleep 9; exit } $n++ } print $n'`;
+        const started = Number((await exec(forks)).out);
+        if (!(started > 50 && started < 128)) throw new Error(`a process started ${started} others`);
+        const terminal = await exec("script=1; test -c /dev/ptmx && echo there");
+        expectSame("terminals", terminal.out, "there\n");
+        const refused = await lane.stack.call("POST", `/browsers/${id}/process/exec`, { command: "true" });
+        expectSame("a key that does not name the permission", refused.status, 403);
       }),
     );
     for (const headless of [true, false])

@@ -1,7 +1,7 @@
 /** The permissions of API keys as they are given, changed and passed on. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiKeyAnnotations, apiKeySecretName } from "../../../src/core/api-keys/api-key-secret.ts";
-import { type Permission, permissions } from "../../../src/core/model/permission.ts";
+import { onlyNamed, type Permission, permissions } from "../../../src/core/model/permission.ts";
 import { newId } from "../../../src/core/objects/new-id.ts";
 import { secrets } from "../../../src/platform/kube/resource-type.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -33,13 +33,16 @@ const listKeys = async (): Promise<string[]> => {
   return (body as unknown as { id: string }[]).map(({ id }) => id).sort();
 };
 
+/** Those of a key without a list. */
+const usual = permissions.filter((each) => !onlyNamed.includes(each));
+
 describe("the permissions of a key", () => {
   // AUTH-11
   test("are all of its level when none are given, and shown as such", async () => {
-    expect((await create({})).body.permissions).toEqual(permissions);
-    expect((await create({ permissions: null })).body.permissions).toEqual(permissions);
+    expect((await create({})).body.permissions).toEqual(usual);
+    expect((await create({ permissions: null })).body.permissions).toEqual(usual);
     const { body } = await create({ project_id: api.defaultProject });
-    expect(body.permissions).toEqual(permissions.filter((each) => each !== "organization"));
+    expect(body.permissions).toEqual(usual.filter((each) => each !== "organization"));
   });
 
   // AUTH-11
@@ -80,7 +83,7 @@ describe("the permissions of a key", () => {
       name: "renamed",
       permissions: ["vaults:read"],
     });
-    expect((await update(id, { permissions: null })).body.permissions).toEqual(permissions);
+    expect((await update(id, { permissions: null })).body.permissions).toEqual(usual);
   });
 
   test("that a PATCH misspells are not taken for nothing to do", async () => {
@@ -117,6 +120,22 @@ describe("the permissions of a key", () => {
       );
     }
   });
+});
+
+// PROC-2, AUTH-14
+test("what keys have only by name is given by a key of the organization without a list, and passed on by none that lacks it", async () => {
+  const named: Permission[] = ["processes:run"];
+  const { id, key } = await made(["processes:run", "organization"]);
+  expect((await create({ permissions: named }, key)).status).toBe(201);
+  const lacking = await made(permissions.filter((each) => each !== "processes:run"));
+  for (const list of [named, [...named, "organization"]])
+    expect(await create({ permissions: list }, lacking.key)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining("lacks processes:run") },
+    });
+  expect((await update(id, { permissions: null }, lacking.key)).body.permissions).toEqual(usual);
+  const more: Permission[] = [...named, "organization"];
+  expect((await update(lacking.id, { permissions: more }, lacking.key)).status).toBe(403);
 });
 
 describe("a key that has not all permissions", () => {
