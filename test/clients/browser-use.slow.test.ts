@@ -1,31 +1,12 @@
 /** browser-use, unchanged, without a model: its session and its tools, as docs/clients.md has them. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { filledPool } from "../support/filled-pool.ts";
-import { type LocalProject, startProject } from "../support/stack.ts";
-import { brokenOff, documented, type Ran, ran, type Shop, startShop } from "./client-run.ts";
-import { acquireSession, endVariables, pageTitles } from "./client-session.ts";
+import { expect, test } from "vitest";
+import { brokenOff, documented, type Ran, ran } from "./client-run.ts";
+import { acquireSession, endVariables, pageTitles, startClientParts } from "./client-session.ts";
 import { pythonWithBrowserUse } from "./installed.ts";
 
 const python = await pythonWithBrowserUse();
 
-let stack: LocalProject;
-let shop: Shop;
-let cwd: string;
-beforeAll(async () => {
-  if (!python) return;
-  cwd = await mkdtemp(join(tmpdir(), "bu-"));
-  shop = await startShop();
-  stack = await startProject();
-  await filledPool(stack.kernel, { name: "demo", size: 1 });
-});
-afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]();
-  shop?.[Symbol.dispose]();
-  if (cwd) await rm(cwd, { recursive: true });
-});
+const at = startClientParts(python !== undefined);
 
 /** In place of the picture's length: the session ends, and what the next action says of it is printed. */
 const afterItsEnd = `
@@ -37,21 +18,21 @@ const afterItsEnd = `
 
 // HTTP-43
 test.skipIf(!python)("browser-use drives a session, leaves it, and says that it has ended", async () => {
-  const { id, CDP_WS_URL } = await acquireSession(stack, { shop, cwd });
+  const { id, CDP_WS_URL } = await acquireSession(at.stack, at);
   const env = {
-    ...endVariables(stack, id),
+    ...endVariables(at.stack, id),
     CDP_WS_URL,
-    HOME: cwd,
-    TMPDIR: cwd,
+    HOME: at.cwd,
+    TMPDIR: at.cwd,
     ANONYMIZED_TELEMETRY: "false",
     PYTHONDONTWRITEBYTECODE: "1",
   };
-  const lines = documented("python", "cdp_url=os", shop);
-  const run = (input: string): Promise<Ran> => ran(python ?? "", ["-"], { input, env, cwd });
+  const lines = documented("python", "cdp_url=os", at.shop);
+  const run = (input: string): Promise<Ran> => ran(python ?? "", ["-"], { input, env, cwd: at.cwd });
   const { code, stdout, stderr } = await run(lines);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stdout).toMatch(/found tea\n\d{4,}\n/);
-  expect(await pageTitles(stack, id)).toEqual(["Shop"]);
+  expect(await pageTitles(at.stack, id)).toEqual(["Shop"]);
   const cut = await run(brokenOff(lines, "        print(len(state.screenshot))\n", afterItsEnd));
   expect(cut.stdout).toContain("Navigation failed");
   const late = await run(lines);

@@ -1,6 +1,32 @@
 /** Sessions of a pool, as docs/clients.md acquires them, for clients that know nothing of the service. */
-import type { LocalProject } from "../support/stack.ts";
-import { documented, type Shop, shell } from "./client-run.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { filledPool } from "../support/filled-pool.ts";
+import { type LocalProject, startProject } from "../support/stack.ts";
+import { documented, type Shop, shell, startShop } from "./client-run.ts";
+
+/** `cwd`: a folder of the test's own. */
+type ClientParts = { stack: LocalProject; shop: Shop; cwd: string };
+
+/** A project with a pool `demo` of one browser, while the tests of a file run; nothing when the client is not installed. */
+export const startClientParts = (isInstalled: boolean): ClientParts => {
+  const parts = {} as ClientParts;
+  beforeAll(async () => {
+    if (!isInstalled) return;
+    parts.cwd = await mkdtemp(join(tmpdir(), "client-"));
+    parts.shop = await startShop();
+    parts.stack = await startProject();
+    await filledPool(parts.stack.kernel, { name: "demo", size: 1 });
+  });
+  afterAll(async () => {
+    await parts.stack?.[Symbol.asyncDispose]();
+    parts.shop?.[Symbol.dispose]();
+    if (parts.cwd) await rm(parts.cwd, { recursive: true });
+  });
+  return parts;
+};
 
 /** The variables that the lines of docs/clients.md read. */
 export const serviceEnv = ({ url, api_key }: { url: string; api_key: string }): NodeJS.ProcessEnv => ({

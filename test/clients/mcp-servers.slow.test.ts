@@ -1,41 +1,23 @@
 /** MCP servers that drive a browser by CDP, unchanged, each by its configuration in docs/clients.md. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { filledPool } from "../support/filled-pool.ts";
-import { type LocalProject, startProject } from "../support/stack.ts";
-import { documented, type Shop, startShop } from "./client-run.ts";
-import { acquireSession, pageTitles, releaseSession } from "./client-session.ts";
+import { expect, test } from "vitest";
+import { documented } from "./client-run.ts";
+import { acquireSession, pageTitles, releaseSession, startClientParts } from "./client-session.ts";
 import { npmClients } from "./installed.ts";
 import { type McpServer, startMcpServer } from "./mcp-client.ts";
 
 const clients = await npmClients();
 
-let stack: LocalProject;
-let shop: Shop;
-let cwd: string;
-beforeAll(async () => {
-  if (!clients) return;
-  cwd = await mkdtemp(join(tmpdir(), "mcp-"));
-  shop = await startShop();
-  stack = await startProject();
-  await filledPool(stack.kernel, { name: "demo", size: 1 });
-});
-afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]();
-  shop?.[Symbol.dispose]();
-  if (cwd) await rm(cwd, { recursive: true });
-});
+const at = startClientParts(clients !== undefined);
 
 type Configuration = { mcpServers: Record<string, { args: string[] }> };
 
 /** Starts a server as docs/clients.md configures it, but from the installed package in place of npx. */
 const startDocumented = (name: string, program: string, cdpWsUrl: string): Promise<McpServer> => {
-  const { mcpServers } = JSON.parse(documented("json", `"${name}"`, shop)) as Configuration;
+  const { mcpServers } = JSON.parse(documented("json", `"${name}"`, at.shop)) as Configuration;
   const [, ...args] = mcpServers[name]?.args ?? [];
   const url = args.map((arg) => (arg === "CDP_WS_URL" ? cdpWsUrl : arg));
-  return startMcpServer(join(clients ?? "", "node_modules/.bin", program), [...url, ...(more[name] ?? [])], cwd);
+  return startMcpServer(join(clients ?? "", "node_modules/.bin", program), [...url, ...(more[name] ?? [])], at.cwd);
 };
 
 /** What a test adds: nothing goes to the server's makers. */
@@ -52,7 +34,7 @@ const elementIn = (snapshot: string, pattern: RegExp): string => {
 type Seen = { found: string; png: string };
 
 const byPlaywright = async ({ call }: McpServer): Promise<Seen> => {
-  await call("browser_navigate", { url: shop.url });
+  await call("browser_navigate", { url: at.shop.url });
   const { text: snapshot } = await call("browser_snapshot");
   const field = elementIn(snapshot, /textbox.*\[ref=(\w+)\]/);
   await call("browser_type", { element: "the field", target: field, text: "tea" });
@@ -63,7 +45,7 @@ const byPlaywright = async ({ call }: McpServer): Promise<Seen> => {
 
 const byDevTools = async ({ call }: McpServer): Promise<Seen> => {
   const pageId = Number(elementIn((await call("list_pages")).text, /(\d+): /));
-  await call("navigate_page", { pageId, type: "url", url: shop.url });
+  await call("navigate_page", { pageId, type: "url", url: at.shop.url });
   const { text: snapshot } = await call("take_snapshot", { pageId });
   await call("fill", { pageId, uid: elementIn(snapshot, /uid=(\w+) textbox/), value: "tea" });
   await call("click", { pageId, uid: elementIn(snapshot, /uid=(\w+) button/) });
@@ -87,20 +69,20 @@ test.skipIf(!clients).each([
     list: { tool: "list_pages", input: {} },
   },
 ] as const)("$name drives a session, leaves it, and says that it has ended", async ({ name, program, drive, list }) => {
-  const session = await acquireSession(stack, { shop, cwd });
+  const session = await acquireSession(at.stack, at);
   {
     await using server = await startDocumented(name, program, session.CDP_WS_URL);
     const { found, png } = await drive(server);
     expect(found).toContain('"found tea"');
     expect(Buffer.from(png, "base64").subarray(1, 4).toString()).toBe("PNG");
   }
-  expect(await pageTitles(stack, session.id)).toEqual(["Shop"]);
+  expect(await pageTitles(at.stack, session.id)).toEqual(["Shop"]);
   await using server = await startDocumented(name, program, session.CDP_WS_URL);
   expect(await server.call(list.tool, list.input)).toMatchObject({
     isError: false,
-    text: expect.stringContaining(shop.url),
+    text: expect.stringContaining(at.shop.url),
   });
-  await releaseSession(stack, session.id);
+  await releaseSession(at.stack, session.id);
   // The first call may be the one by which a server notices that its connection has ended.
   await server.call(list.tool, list.input);
   expect(await server.call(list.tool, list.input)).toMatchObject({
