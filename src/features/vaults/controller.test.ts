@@ -44,17 +44,20 @@ const round = async (items: ReturnType<typeof itemOf>[]) => {
   return { next, gone: await Promise.all(deleted.mock.results.map(({ value }) => value)), patch };
 };
 
-test("a vault that is deleted takes its own items along: none of other vaults, and none of other projects", async () => {
+/** Of the vault whose uid is "v". */
+const key = "a/vault-key-v";
+
+test("a vault that is deleted takes its own items and its key along: none of other vaults, and none of other projects", async () => {
   const { next, gone, patch } = await round([
     itemOf("mine", "a"),
     itemOf("theirs", "b"),
     itemOf("other", "a", "another"),
   ]);
-  expect(gone).toEqual(["a/mine"]);
+  expect(gone).toEqual(["a/mine", key]);
   expect([next, patch.mock.calls.length]).toEqual([{ requeueAfterMs: 1000 }, 0]);
 });
 
-test("a vault without items goes", async () => {
+test("a vault without items goes, with its key", async () => {
   const { next, gone, patch } = await round([itemOf("theirs", "b")]);
-  expect([next, gone, patch.mock.calls.length]).toEqual([undefined, [], 1]);
+  expect([next, gone, patch.mock.calls.length]).toEqual([undefined, [key], 1]);
 });

@@ -435,10 +435,10 @@ export const reconcileMistakes: readonly KeptMistake[] = [
     breaks: "when a vault is deleted, the items of the vaults with its name go in all other projects too",
     file: "features/vaults/controller.ts",
     find:
-      "  async release({ metadata: { name, namespace } }, { kube, lead }) {\n" +
+      "  async release({ metadata: { name, namespace, uid } }, { kube, lead }) {\n" +
       "    const { items } = await kube.list(vaultItemKind, { namespace });",
     replace:
-      "  async release({ metadata: { name } }, { kube, lead }) {\n" +
+      "  async release({ metadata: { name, namespace, uid } }, { kube, lead }) {\n" +
       "    const { items } = await kube.list(vaultItemKind);",
     foundBy: "src/features/vaults/controller.test.ts",
   },
