@@ -10,8 +10,8 @@ import { applyPatches, type SourcePatch } from "../robustness/hook/source-patch.
 const setting = {
   field: {
     file: "src/core/model/settings/browser-settings.ts",
-    find: "  kioskMode,\n  viewport:",
-    replace: '  kioskMode,\n  muted: z.boolean().default(false).describe("Play no sound."),\n  viewport:',
+    find: "  kioskMode,\n",
+    replace: '  kioskMode,\n  muted: z.boolean().default(false).describe("Play no sound."),\n',
   },
   row: {
     file: "src/core/model/settings/setting-table.ts",
@@ -62,8 +62,8 @@ const kindFiles = async (): Promise<{ file: string; text: string }[]> =>
 
 const listed: SourcePatch = {
   file: "src/cmd/features.ts",
-  find: "  sites,\n  console,\n];",
-  replace: "  sites,\n  bookmarks,\n  console,\n];",
+  find: "  sites,\n",
+  replace: "  sites,\n  bookmarks,\n",
 };
 const imported: SourcePatch = {
   file: "src/cmd/features.ts",
