@@ -97,7 +97,7 @@ const throughGateway = async (
   });
   const parts = {
     config: { allowedHosts: [], allowedOrigins: [], trustedProxies: [] },
-    store: { lease: async () => ({ ...leaseOf(played), request }) },
+    store: { lease: async () => ({ ...leaseOf(played), request }), endedLease: async () => undefined },
     callerLimits: { connect: () => () => undefined },
     metrics: { gatewayConnections: { set: () => undefined } },
     ...{ agentTokens, agentKeys, verifyKey, signingKey, log },

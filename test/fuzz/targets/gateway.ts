@@ -131,6 +131,7 @@ const startGateway = async (agentKeys: ReturnType<typeof createAgentKeys>, addre
     config,
     metrics,
     store: {
+      endedLease: async () => ({ reason: "released" }),
       lease: async (pool: string, session: string) => (pool === "pool-1" && session === "s1" ? lease : undefined),
     },
     pools: { list: () => [] },
