@@ -21,6 +21,12 @@ RULES = [
     r"allowed_origins\[\d+\]: write it as browsers do: ",
     # The level of a key is in another field, or the key's own.
     r"^permissions: a key of one project can't have `organization`$",
+    # Commas separate the values of a list in a query.
+    r"^\w+\[\d+\]: Too small: expected string to have >=1 characters$",
+    # Projects that there are; what is encrypted to the key of a vault.
+    r"^projects\[\d+\]: is no id of a project$",
+    r"^encrypted_values\..+: (is no compact JWE with a kid$|its kid is of no vault's present key$|can't be decrypted: )",
+    r"^encrypted_values\..+: (is given in values too|breaks the rules of values)$",
     # What others of the organization leave.
     r": must not be above the organization's limit of \d+$",
     r"^(size|autoscale\.min): .*\bexceeds? the (organization's limit of \d+ pooled sessions|project's limit of \d+ sessions)$",

@@ -18,13 +18,13 @@ const rulesOf = z.registry<JsonRules>();
 
 /** Says in the document that exactly one of these forms holds. Returns the same schema. */
 export const documentedForms = <S extends z.ZodType>(schema: S, forms: Record<string, unknown>[]): S => {
-  rulesOf.add(schema, { oneOf: forms });
+  rulesOf.add(schema, { ...rulesOf.get(schema), oneOf: forms });
   return schema;
 };
 
 /** The same for several lists of forms at once: exactly one of each holds. */
 export const documentedFormsOfEach = <S extends z.ZodType>(schema: S, ...lists: Record<string, unknown>[][]): S => {
-  rulesOf.add(schema, { allOf: lists.map((oneOf) => ({ oneOf })) });
+  rulesOf.add(schema, { ...rulesOf.get(schema), allOf: lists.map((oneOf) => ({ oneOf })) });
   return schema;
 };
 
@@ -43,7 +43,7 @@ export const notTogether = <S extends z.ZodType>(schema: S, properties: Record<s
 
 /** Says in the document what the names of a free map are like. Returns the same schema. */
 export const namesLike = <S extends z.ZodType>(schema: S, pattern: RegExp): S => {
-  rulesOf.add(schema, { propertyNames: { pattern: pattern.source } });
+  rulesOf.add(schema, { ...rulesOf.get(schema), propertyNames: { pattern: pattern.source } });
   return schema;
 };
 
