@@ -37,7 +37,7 @@ const asked = {
   cwd: z
     .string()
     .max(4096)
-    .regex(/^\/tmp(\/(?!\.\.(\/|$))[^/]*)*$/, "must be /tmp or a folder below, without `..`")
+    .regex(/^\/tmp(\/([^/.][^/]*|\.([^/.][^/]*)?|\.\.[^/]+)?)*$/, "must be /tmp or a folder below, without `..`")
     .refine(noNul, "has a NUL character")
     .nullish()
     .describe("Where it starts, a folder of the session. By default /tmp/work."),
