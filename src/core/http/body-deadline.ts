@@ -14,7 +14,8 @@ export const uploadMs = 60 * 60_000;
 
 const timers = new WeakMap<IncomingMessage, NodeJS.Timeout>();
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+/** Whether a request has a body, by its head. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 const endLate = (request: IncomingMessage, response: ServerResponse): void => {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import express, { type Request, type Response } from "express";
 import { AppError } from "../../../platform/base/errors.ts";
+import { hasBody } from "../body-deadline.ts";
 import { defaultBodyEntries, excessOf, tooDeep } from "../body-entries.ts";
 
 // Whether a body is text. What is not would be stored as another text than was sent, with U+FFFD in its place: a
@@ -93,9 +94,6 @@ const parserFor = (bounds: BodyBounds): Parse => {
   parsers.set(key, parser);
   return parser;
 };
-
-const hasBody = ({ headers }: Request): boolean =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 const isJson = (contentType = ""): boolean => /^application\/(\S+\+)?json\s*(;|$)/i.test(contentType);
 

@@ -9,7 +9,7 @@
  */
 import type { Protocol } from "devtools-protocol";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
-import { ownPageUrl } from "../../../core/agent/page-order.ts";
+import { withOwnPage } from "../../../core/agent/own-page.ts";
 import { awaitWith } from "../../../platform/base/retry.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { noBodies, tell } from "../../../platform/cdp/commands.ts";
@@ -175,13 +175,8 @@ export const sendRequest = async (
   if (request.body !== undefined && ["GET", "HEAD", undefined].includes(request.method))
     throw new CallRefused("bad_request", `body: ${request.method ?? "GET"} has none`);
   const beginMs = performance.now();
-  const timeout = { timeoutMs: commandMs };
-  const place = hidden ? { hidden: true } : { background: true };
-  const { targetId } = await cdp.send("Target.createTarget", { url: ownPageUrl, ...place }, timeout);
-  try {
+  return withOwnPage(cdp, { hidden }, async (targetId) => {
     const answer = openTab(cdp, targetId).then((tab) => followAll(request, createHops(tab)));
     return { ...(await awaitWith(answer, signal)), duration_ms: Math.round(performance.now() - beginMs) };
-  } finally {
-    await cdp.send("Target.closeTarget", { targetId }, timeout).catch(() => undefined);
-  }
+  });
 };

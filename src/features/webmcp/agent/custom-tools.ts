@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Protocol } from "devtools-protocol";
 import { z } from "zod";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
-import { ownPageUrl } from "../../../core/agent/page-order.ts";
+import { withOwnPage } from "../../../core/agent/own-page.ts";
 import { awaitWith } from "../../../platform/base/retry.ts";
 import type { CdpConnection } from "../../../platform/cdp/cdp-connection.ts";
 import { CdpRefused, CdpTimeout } from "../../../platform/cdp/cdp-errors.ts";
@@ -42,11 +42,9 @@ const textOf = ({ exception, text }: Protocol.Runtime.ExceptionDetails): string 
   (exception?.description ?? String(exception?.value ?? text)).split("\n", 1)[0]?.slice(0, 300) ?? text;
 
 /** Evaluates a source in an empty page of the agent's own: it is the holder's code, which runs nowhere else. */
-const evaluateSource = async (cdp: CdpConnection, source: string, hidden: boolean): Promise<unknown> => {
-  const call = { timeoutMs: commandMs };
-  const place = hidden ? { hidden: true } : { background: true };
-  const { targetId } = await cdp.send("Target.createTarget", { url: ownPageUrl, ...place }, call);
-  try {
+const evaluateSource = (cdp: CdpConnection, source: string, hidden: boolean): Promise<unknown> =>
+  withOwnPage(cdp, { hidden }, async (targetId) => {
+    const call = { timeoutMs: commandMs };
     const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, call);
     const evaluation = { expression: reading(source), returnByValue: true, timeout: evaluateMs };
     const evaluated = cdp.send("Runtime.evaluate", evaluation, { sessionId, timeoutMs: 2 * evaluateMs });
@@ -56,10 +54,7 @@ const evaluateSource = async (cdp: CdpConnection, source: string, hidden: boolea
     });
     if (exceptionDetails) throw refused(textOf(exceptionDetails));
     return JSON.parse(String(result.value));
-  } finally {
-    await cdp.send("Target.closeTarget", { targetId }, call).catch(() => undefined);
-  }
-};
+  });
 
 const patternOf = (text: string): URLPattern => {
   let pattern: URLPattern;
