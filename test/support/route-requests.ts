@@ -77,6 +77,15 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     const response = await stack.call("POST", path, asked, { authorization: `Bearer ${key}` });
     return [id, ((await response.json()) as { process_id: string }).process_id];
   };
+  const customTools = () => ({
+    namespace: "tools",
+    source: `[{ match: { url_patterns: ["*"] }, tool: { name: "one", description: "Says 1", inputSchema: {} }, execute: () => 1 }]`,
+  });
+  const customTool = async (): Promise<string[]> => {
+    const id = await session();
+    const { tools } = await call("POST", `/browsers/${id}/webmcp/custom-tools`, customTools());
+    return [id, tools[0].id];
+  };
   const filesForm = (): FormData => {
     const form = new FormData();
     form.append("files[0][dest_path]", "/tmp/other");
@@ -203,8 +212,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     runRepl: () => ({ code: "1" }),
     setFilePermissions: () => ({ path: "/tmp/file", mode: "600" }),
     startWatch: () => ({ path: "/tmp" }),
-    invokeWebmcpTool: () => ({ tool_ref: "x", input: {} }),
-    addCustomTools: () => ({ namespace: "tools", source: "[]" }),
+    addCustomTools: customTools,
     sendRequest: () => ({ url: formUrl }),
     clickMouse: () => ({ x: 1, y: 1 }),
     moveMouse: () => ({ x: 1, y: 1 }),
@@ -267,6 +275,7 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
     "/browsers/{id_or_name}/fs/": async () => [await sessionWithFile()],
     "/browsers/{id_or_name}/fs/watch/{watch_id}": watch,
     "/browsers/{id_or_name}/process/{process_id}": runningProcess,
+    "/browsers/{id_or_name}/webmcp/custom-tools/{id}": customTool,
     "/browsers/{id_or_name}/playwright/executors/{name}": async () => [await session(), "default"],
     "/browsers/{id_or_name}/replays/{replay_id}": replay,
     "/vaults/{id_or_name}": async () => [await vault()],
@@ -298,6 +307,11 @@ export const createRouteRequests = async (stack: Stack, formUrl: string): Promis
         return { path: `/vaults/${await vault()}/items/${fresh("item")}`, body: await itemBody() };
       if (route.operationId === "releaseBrowser")
         return { path: `/browser_pools/${filled.id}/release`, body: { session_id: await session() } };
+      if (route.operationId === "invokeWebmcpTool") {
+        const [id] = await customTool();
+        const { tools } = await call("GET", `/browsers/${id}/webmcp/tools`);
+        return { path: `/browsers/${id}/webmcp/invoke`, body: { tool_ref: tools[0].tool_ref, input: {} } };
+      }
       // A rotation passes on what the old key may do.
       if (route.operationId === "rotateApiKey") {
         const { id } = await call("POST", "/org/api_keys", { name: fresh("key"), permissions: ["organization"] });
