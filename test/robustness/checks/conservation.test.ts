@@ -9,38 +9,47 @@ const { ended, granted, queued, state } = change;
 const warm = scripts([[0, "add", state("b", "none", "idle")]]);
 const taken = scripts(
   [[1, "take", queued("s1", 1), state("b", "idle", "leased", { session: "s1" }), granted("s1", "b", 1)]],
-  { n: 1 },
+  { after: warm },
 );
 const givenBack = scripts(
   [
     [2, "release", ended("s1", "b"), state("b", "leased", "releasing")],
     [3, "offer", state("b", "releasing", "idle")],
   ],
-  { n: 2 },
+  { after: taken },
 );
 
 test("a browser that goes round is conserved, also when Redis loses a part of the way", () => {
   expect(nothingLost.find([...warm, ...taken, ...givenBack, theEnd(9)])).toEqual([]);
-  const again = scripts([[8, "release", ended("s1", "b"), state("b", "leased", "releasing")]], { n: 2 });
+  const again = scripts([[8, "release", ended("s1", "b"), state("b", "leased", "releasing")]], { after: taken });
   expect(nothingLost.find([...warm, ...taken, ...givenBack, ...again])).toEqual([]);
 });
 
 test("a browser whose state changes without a script is found", () => {
-  const wrong = scripts([[2, "offer", state("b", "releasing", "idle")]], { n: 1 });
+  const wrong = scripts([[2, "offer", state("b", "releasing", "idle")]], { after: warm });
   expect(nothingLost.find([...warm, ...wrong])).toMatchObject([
     { what: "browser b was idle, and offer found it releasing" },
   ]);
 });
 
+test("what a master wrote after it had lost its place is judged by what it had", () => {
+  const late = scripts([[2.5, "release", ended("s1", "b"), state("b", "leased", "releasing")]], { after: taken });
+  const goesOn = scripts([[4, "retire", state("b", "idle", "none")]], { after: givenBack });
+  expect(nothingLost.find(inOrder(warm, taken, givenBack, late, goesOn))).toEqual([]);
+  const wrong = scripts([[4, "retire", state("b", "releasing", "none")]], { after: givenBack });
+  expect(nothingLost.find(inOrder(warm, taken, givenBack, late, wrong))).toHaveLength(1);
+});
+
 test("of what was missed nothing is said", () => {
-  const later = scripts([[9, "offer", state("c", "releasing", "idle")]], { n: 7 });
+  const missed = scripts([[5, "add", state("c", "none", "releasing")]], { after: taken });
+  const later = scripts([[9, "offer", state("c", "releasing", "idle")]], { after: missed });
   expect(nothingLost.find([...warm, ...taken, ...later])).toEqual([]);
 });
 
 test("a leased browser without a lease, and a lease of a browser that is idle, are found", () => {
-  const half = scripts([[1, "take", state("b", "idle", "leased", { session: "s1" })]], { n: 1 });
+  const half = scripts([[1, "take", state("b", "idle", "leased", { session: "s1" })]], { after: warm });
   expect(nothingLost.find([...warm, ...half])).toHaveLength(1);
-  const other = scripts([[1, "take", granted("s1", "b", 1)]], { n: 1 });
+  const other = scripts([[1, "take", granted("s1", "b", 1)]], { after: warm });
   expect(nothingLost.find([...warm, ...other])).toHaveLength(1);
 });
 

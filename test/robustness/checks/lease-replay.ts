@@ -1,8 +1,9 @@
 /**
  * The leases of one pool as they stood after each script: the recorded changes carried out again.
  *
- * Redis may lose its newest writes (a kill, a failover) or all (a flush). Every entry carries how many were before it,
- * so a loss shows exactly: an entry whose number was seen before takes the place of that one, and of all after it.
+ * Redis may lose its newest writes (a kill, a failover) or all (a flush), and a master that has lost its place may go on
+ * writing for a moment, beside the new one. Every entry names the one before it, so the entries are a tree: each is
+ * judged by the branch on which it stands.
  */
 import type { EventOf, HistoryEvent } from "../history/history.ts";
 import { ofKind } from "../history/history.ts";
@@ -27,7 +28,7 @@ type LeaseVisitor = {
   before?(change: LeaseChange, model: LeaseModel, event: EventOf<"lease">): void;
   /** After all changes of one script. */
   after?(model: LeaseModel, event: EventOf<"lease">): void;
-  /** Redis has lost entries, or the recorder has missed some. */
+  /** Redis has lost entries, or the recorder has missed some; also when the entry stands on another branch. */
   lost?(event: EventOf<"lease">): void;
 };
 
@@ -59,30 +60,35 @@ const carryOut = (change: LeaseChange, { states, queue, leases }: LeaseModel): v
   }
 };
 
-const replayed = (entries: EventOf<"lease">[]): LeaseModel => {
+/** The leases as they stood after the entry with this id. */
+const modelAfter = (id: string, known: ReadonlyMap<string, EventOf<"lease">>): LeaseModel => {
+  const branch: EventOf<"lease">[] = [];
+  let before = id;
+  for (let entry = known.get(before); entry; entry = known.get(before)) {
+    branch.push(entry);
+    before = entry.after;
+  }
   const model = emptyModel();
-  for (const change of entries.flatMap(({ changes }) => changes)) carryOut(change, model);
-  return model;
+  for (const change of branch.reverse().flatMap(({ changes }) => changes)) carryOut(change, model);
+  return { ...model, isWhole: before === "" };
 };
 
 /** `entries`: of one pool, in their order. Returns how the leases stood in the end. */
 export const replayLeases = (entries: EventOf<"lease">[], visitor: LeaseVisitor): LeaseModel => {
+  const known = new Map<string, EventOf<"lease">>();
   let model = emptyModel();
-  let kept: EventOf<"lease">[] = [];
+  let last = "";
   for (const event of entries) {
-    if (event.n !== kept.length) {
-      // Entries that the recorder has missed are filled up, so that later numbers fit again.
-      const missed =
-        event.n > kept.length ? Array.from({ length: event.n }, () => ({ ...event, changes: [] })) : undefined;
-      kept = missed ?? kept.slice(0, event.n);
-      model = { ...replayed(kept), isWhole: missed === undefined && (model.isWhole || event.n === 0) };
+    if (event.after !== last) {
+      model = modelAfter(event.after, known);
       visitor.lost?.(event);
     }
     for (const change of event.changes) {
       visitor.before?.(change, model, event);
       carryOut(change, model);
     }
-    kept.push(event);
+    known.set(event.entry, event);
+    last = event.entry;
     visitor.after?.(model, event);
   }
   return model;

@@ -27,7 +27,7 @@ test("a later caller who is served first is found, also one who jumps over what 
     [3, "offer", granted("s2", "b", 2)],
   ]);
   expect(firstCome.find(jumped)).toMatchObject([{ what: "s2 with ticket 2 was served before s1 with ticket 1" }]);
-  const lost = scripts([[4, "take", queued("s3", 3), granted("s3", "b", 3)]], { n: 1 });
+  const lost = scripts([[4, "take", queued("s3", 3), granted("s3", "b", 3)]], { after: jumped.slice(0, 1) });
   expect(firstCome.find([...jumped.slice(0, 2), ...lost])).toHaveLength(1);
 });
 
@@ -89,7 +89,7 @@ test("a caller who hangs up and is forgotten at once is well", () => {
 
 test("a place in the queue or a lease that stays after its caller has hung up is found, outside of faults", () => {
   const waits = scripts([[110, "take", queued("s1", 1, "w")]]);
-  const served = scripts([[300, "offer", granted("s1", "b", 1)]], { n: 1 });
+  const served = scripts([[300, "offer", granted("s1", "b", 1)]], { after: waits });
   const end = mark(20_000, "load-over");
   expect(nothingLeftBehind.find(inOrder(hangUp, waits, end))).toHaveLength(1);
   expect(nothingLeftBehind.find(inOrder(hangUp, waits, served, end))).toHaveLength(1);
@@ -107,7 +107,7 @@ test("a lease that was bound before the end of its caller was heard of is left t
 test("a browser that is granted to a caller whose replica is long dead is found", () => {
   const cut = operation([100, 200], { op: "acquire", request: "w" }, { outcome: "cut" });
   const waits = scripts([[110, "take", queued("s1", 1, "w")]]);
-  const grantedAt = (at: number) => scripts([[at, "offer", granted("s1", "b", 1)]], { n: 1 });
+  const grantedAt = (at: number) => scripts([[at, "offer", granted("s1", "b", 1)]], { after: waits });
   expect(nothingLeftBehind.find(inOrder(cut, waits, grantedAt(500)))).toEqual([]);
   expect(nothingLeftBehind.find(inOrder(cut, waits, grantedAt(5000), fault([190, 2000], "api-kill")))).toHaveLength(1);
   expect(nothingLeftBehind.find(inOrder(cut, waits, grantedAt(5000), fault([190, 2000], "redis-slow")))).toEqual([]);

@@ -39,20 +39,19 @@ export const agent = (
   more: Partial<EventOf<"agent">> = {},
 ): HistoryEvent => ({ kind: "agent", at, what, browser, pod: `pod-${browser}`, epoch: 1, ...more });
 
-/** What scripts recorded, each `[at, script, ...changes]`; numbered from 0, or from `n` on. */
+/** What scripts recorded, each `[at, script, ...changes]`: the first of a stream, or what follows upon `after`. */
 export const scripts = (
   entries: [at: number, script: string, ...changes: LeaseChange[]][],
-  { n = 0, pool = "p" } = {},
-): HistoryEvent[] =>
-  entries.map(([at, script, ...changes], index) => ({
-    kind: "lease",
-    at,
-    pool,
-    entry: `${at}-${index}`,
-    n: n + index,
-    script,
-    changes,
-  }));
+  { after = [], pool = "p" }: { after?: EventOf<"lease">[]; pool?: string } = {},
+): EventOf<"lease">[] => {
+  let last = after.at(-1)?.entry ?? "";
+  return entries.map(([at, script, ...changes]) => {
+    lastId += 1;
+    const event = { kind: "lease", at, pool, entry: `${at}-${lastId}`, after: last, script, changes } as const;
+    last = event.entry;
+    return event;
+  });
+};
 
 export const change = {
   state: (browser: string, from: string, to: string, more: { session?: string; reason?: string } = {}): LeaseChange =>

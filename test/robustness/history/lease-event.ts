@@ -54,8 +54,8 @@ export type LeaseChange = z.infer<typeof LeaseChange>;
 /** An entry of a pool's stream, its only field `script`: JSON of this. */
 const LeaseEntry = z.object({
   script: z.string(),
-  /** How many entries the stream had before: one that comes again shows that Redis lost all from there on. */
-  n: z.int(),
+  /** The id of the stream's entry before this one, empty for the first: another one shows a loss in between. */
+  after: z.string(),
   /** When it ran, µs since the epoch by Redis' clock. */
   timeUs: z.number(),
   changes: z.array(LeaseChange),
@@ -68,7 +68,7 @@ export const LeaseEvent = eventOf("lease", {
   /** The entry's id in the pool's stream: `<ms>-<n>` by Redis' clock. */
   entry: z.string(),
   /** As in `LeaseEntry`. */
-  n: z.int(),
+  after: z.string(),
   script: z.string(),
   changes: z.array(LeaseChange),
 });

@@ -43,9 +43,9 @@ const callAll = async (child: ChildProcess, calls: [string, ...unknown[]][]): Pr
   return answers;
 };
 
-const recorded = async (pool: string): Promise<Pick<LeaseEvent, "n" | "script" | "changes">[]> => {
+const recorded = async (pool: string): Promise<LeaseEvent[]> => {
   const entries = (await redis.xrange(leaseStreamKey(pool), "-", "+")) as [string, string[]][];
-  return entries.map((entry) => leaseEventOf(pool, entry, 0)).map(({ n, script, changes }) => ({ n, script, changes }));
+  return entries.map((entry) => leaseEventOf(pool, entry, 0));
 };
 
 const record = { id: "b", pod: "pod", address: "a:1", config: "h", seq: 0, state: "idle" };
@@ -71,7 +71,7 @@ test("scripts record what they change, in their order", async () => {
   ]);
   const lease = { session: "s1", browser: "b", epoch: 1, seq: 1 };
   const entries = await recorded(pool);
-  expect(entries.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(entries.map(({ after }) => after)).toEqual(["", ...entries.slice(0, -1).map(({ entry }) => entry)]);
   const changesOf = (script: string) =>
     entries.filter((entry) => entry.script === script).map(({ changes }) => changes);
   expect(entries.map(({ script }) => script)).toEqual([

@@ -119,8 +119,9 @@ local function finish(...)
   if #changes > 0 then
     local time = plain.call("TIME")
     local stream = "bp:{" .. uid .. "}:history"
+    local last = plain.call("XREVRANGE", stream, "+", "-", "COUNT", 1)[1]
     local entry = {
-      script = recording, n = plain.call("XLEN", stream), timeUs = time[1] * 1000000 + time[2], changes = changes,
+      script = recording, after = last and last[1] or "", timeUs = time[1] * 1000000 + time[2], changes = changes,
     }
     plain.call("XADD", stream, "*", "script", cjson.encode(entry))
   end

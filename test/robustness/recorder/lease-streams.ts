@@ -21,7 +21,10 @@ const readAtOnce = 2000;
 type Entries = [key: string, entries: [id: string, fields: string[]][]][];
 
 export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recorder: Recorder }): LeaseStreams => {
+  /** The id of the entry of each pool that was read last, empty before the first. */
   const lastIds = new Map<string, string>();
+  /** Of all pools. */
+  const written = new Set<string>();
   // One for the whole history, exact to microseconds: entries keep the order that Redis' clock gives them.
   const offsetMs = monotonicMs() - (performance.timeOrigin + performance.now());
   const stopping = new AbortController();
@@ -30,18 +33,25 @@ export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recor
     const client = redis.client();
     if (client.status !== "ready") return [];
     const key = leaseStreamKey(pool);
-    return ((await client.xread("COUNT", readAtOnce, "STREAMS", key, lastIds.get(pool) ?? "0")) ?? []) as Entries;
+    return ((await client.xread("COUNT", readAtOnce, "STREAMS", key, lastIds.get(pool) || "0")) ?? []) as Entries;
   };
-  const read = async (): Promise<void> => {
-    const readPool = async (pool: string): Promise<void> => {
-      // Redis may be away; whatever it still has then is read later.
-      for (const [, entries] of await readEntries(pool).catch(() => [])) {
-        for (const entry of entries) recorder.write(leaseEventOf(pool, entry, offsetMs));
-        lastIds.set(pool, entries.at(-1)?.[0] ?? "0");
-      }
-    };
-    await Promise.all([...lastIds.keys()].map(readPool));
+  /** Resolves with whether there was anything to read. */
+  const readPool = async (pool: string): Promise<boolean> => {
+    // Redis may be away; whatever it still has then is read later.
+    const [[, entries] = ["", []]] = await readEntries(pool).catch((): Entries => []);
+    const events = entries.map((entry) => leaseEventOf(pool, entry, offsetMs));
+    const last = lastIds.get(pool);
+    if (last && events[0] && events[0].after !== last) {
+      // Another master than before, whose earlier entries were not read.
+      lastIds.set(pool, "");
+      return true;
+    }
+    for (const event of events.filter(({ entry }) => !written.has(`${pool} ${entry}`))) recorder.write(event);
+    for (const { entry } of events) written.add(`${pool} ${entry}`);
+    lastIds.set(pool, events.at(-1)?.entry ?? last ?? "");
+    return events.length > 0;
   };
+  const read = async (): Promise<boolean> => (await Promise.all([...lastIds.keys()].map(readPool))).includes(true);
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await read();
@@ -50,11 +60,11 @@ export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recor
   };
   const running = run();
   return {
-    follow: (poolUid) => void lastIds.set(poolUid, "0"),
+    follow: (poolUid) => void lastIds.set(poolUid, ""),
     async stop() {
       stopping.abort();
       await running;
-      await read();
+      while (await read());
       await Promise.all([...lastIds.keys()].map((pool) => redis.client().unlink(leaseStreamKey(pool))));
     },
   };
