@@ -55,6 +55,22 @@ describe("imports", () => {
     expect(importProblems({ "core/metrics/a.ts": text })).toEqual([expect.stringContaining(`imports ${name}`)]),
   );
 
+  test("by which an agent loads at once what it needs later are refused", () => {
+    const agent = (text: string) => ({
+      "cmd/serve-browser.ts": 'import { make } from "../features/things/agent/make.ts";',
+      "features/things/agent/make.ts": text,
+      "features/things/calls.ts": "export const calls = 1;",
+      "features/files/calls.ts": 'import type { calls } from "../things/calls.ts";',
+    });
+    expect(
+      importProblems(agent('import { calls } from "../../files/calls.ts";')).filter((text) => text.includes("→")),
+    ).toEqual([
+      "features/files/calls.ts is loaded with each agent: cmd/serve-browser.ts → features/things/agent/make.ts → features/files/calls.ts",
+    ]);
+    const later = agent('export const calls = () => import("../../files/calls.ts");');
+    expect(importProblems(later).filter((text) => text.includes("→"))).toEqual([]);
+  });
+
   test("that go round in a circle are refused, unless the circle is of types", () => {
     const circle = (keyword: string) => ({
       "platform/kube/a.ts": 'import { b } from "./b.ts";',

@@ -1,6 +1,6 @@
 import { matchesGlob } from "node:path";
-import { betweenFeatures, packageHomes, restrictions } from "./import-rules.ts";
-import { type Import, type Imports, importsOfTree, valueTargets } from "./imports.ts";
+import { betweenFeatures, loadedLater, packageHomes, restrictions } from "./import-rules.ts";
+import { type Import, type Imports, importsOfTree, loadedWith, valueTargets } from "./imports.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
 
 const isIn = (place: string, file: string): boolean =>
@@ -60,8 +60,14 @@ const cycleViolations = (imports: Imports): Violation[] => {
   return found;
 };
 
+/** What an agent should load later, and loads with its programs. */
+const earlyViolations = (imports: Imports): Violation[] =>
+  [...loadedWith(imports, loadedLater.programs)]
+    .filter(([file]) => isConcerned(loadedLater.patterns, file))
+    .map(([file, path]) => `${file} is loaded with each agent: ${path.join(" → ")}`);
+
 /** Where the imports of `tree` break import-rules.ts, or go round in a circle. */
 export const checkImports = (tree: SourceTree): Violation[] => {
   const imports = importsOfTree(tree);
-  return [...placeViolations(imports), ...cycleViolations(imports)];
+  return [...placeViolations(imports), ...cycleViolations(imports), ...earlyViolations(imports)];
 };

@@ -42,6 +42,18 @@ type Restriction = {
 /** The program of the agent, which main.ts starts. */
 const agentPrograms = ["cmd/agent.ts", "cmd/serve-browser.ts", "cmd/stop-signals.ts", "cmd/wait-for-setup.ts"];
 
+/** What an agent loads when a holder needs it, and not with its programs: most sessions need none of it. */
+export const loadedLater = {
+  programs: agentPrograms,
+  patterns: [
+    "features/*/calls.ts",
+    "features/live-view/**",
+    "features/profiles/archive/**",
+    "features/recordings/agent/recording.ts",
+    "features/telemetry/agent/capture.ts",
+  ],
+};
+
 export const restrictions: readonly Restriction[] = [
   {
     files: ["core/api/**", "core/http/**", "features/**/routes.ts", "features/**/*-routes.ts"],

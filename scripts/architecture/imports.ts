@@ -4,9 +4,16 @@ import { isProductCode, type SourceTree } from "./source-tree.ts";
 
 /**
  * One import of a file. `target`: a path within src/, or the name of a package or of a Node module. `names`: what is
- * imported by name, in the module's own words; `*` for the whole module.
+ * imported by name, in the module's own words; `*` for the whole module. `isLater`: by `import()`, when it is needed.
  */
-export type Import = { file: string; target: string; isType: boolean; isLocal: boolean; names: string[] };
+export type Import = {
+  file: string;
+  target: string;
+  isType: boolean;
+  isLocal: boolean;
+  isLater: boolean;
+  names: string[];
+};
 
 /** Imports of every file that is no test, by file. */
 export type Imports = ReadonlyMap<string, Import[]>;
@@ -75,7 +82,7 @@ export const importsOf = (file: string, text: string): Import[] => {
     const { specifier = "?", isType, names } = item;
     const isLocal = specifier.startsWith(".");
     const target = isLocal ? join(file, "..", specifier).replaceAll("\\", "/") : packageOf(specifier);
-    found.push({ file, target, isType, isLocal, names });
+    found.push({ file, target, isType, isLocal, isLater: node.type === "ImportExpression", names });
     return true;
   };
   for (const statement of parseSource(file, text).statements) walk(statement as unknown as SyntaxNode, visit);
@@ -95,3 +102,17 @@ export const importsOfTree = (tree: SourceTree): Imports => {
 /** The files of src/ that `file` loads when it runs. */
 export const valueTargets = (imports: Imports, file: string): string[] =>
   (imports.get(file) ?? []).filter(({ isType, isLocal }) => isLocal && !isType).map(({ target }) => target);
+
+/** The files of src/ that are loaded with these, and what each is loaded for: by which path, the file itself last. */
+export const loadedWith = (imports: Imports, files: readonly string[]): Map<string, string[]> => {
+  const loaded = new Map<string, string[]>();
+  const visit = (file: string, above: readonly string[]): void => {
+    if (loaded.has(file)) return;
+    const path = [...above, file];
+    loaded.set(file, path);
+    for (const { target, isType, isLocal, isLater } of imports.get(file) ?? [])
+      if (isLocal && !isType && !isLater) visit(target, path);
+  };
+  for (const file of files) visit(file, []);
+  return loaded;
+};

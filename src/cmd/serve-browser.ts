@@ -6,23 +6,16 @@ import type { AgentServer } from "../core/agent/agent-http.ts";
 import { startAgentServer } from "../core/agent/agent-server.ts";
 import { type Browser, changeArchivesDir } from "../core/agent/browser.ts";
 import { callRoutes } from "../core/agent/call-routes.ts";
+import { type CalledFeature, onFirstCall, onFirstClient } from "../core/agent/called-feature.ts";
 import type { GuestDeps } from "../core/agent/join-guest.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../core/agent/lease-keeper.ts";
 import type { ReceivedSetup } from "../core/agent/receive-setup.ts";
-import { createFillTimes } from "../core/agent/shown-pages.ts";
+import { sessionStreams } from "../core/agent/session-streams.ts";
+import { createFillTimes, type FillTimes } from "../core/agent/shown-pages.ts";
 import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
-import { createSessionCode } from "../features/code/agent/session-code.ts";
-import { createComputer } from "../features/computer/agent/computer.ts";
-import { createCurl } from "../features/curl/agent/curl.ts";
-import { devToolsHandlers } from "../features/dev-tools/agent/dev-tools-calls.ts";
-import { createHolderExtensions } from "../features/extensions/agent/holder-extensions.ts";
-import { createSessionFiles } from "../features/files/agent/session-files.ts";
-import { watchRoutes } from "../features/files/agent/watch-routes.ts";
-import { createLiveView } from "../features/live-view/agent/live-view.ts";
 import { createLeaseLogs, type LeaseLogs } from "../features/logs/agent/lease-logs.ts";
 import { logRoutes } from "../features/logs/agent/log-routes.ts";
-import { createSessionProcesses } from "../features/processes/agent/session-processes.ts";
 import { createProfileSave, type ProfileSave } from "../features/profiles/agent/save-profile.ts";
 import { recordingRoutes } from "../features/recordings/agent/recording-routes.ts";
 import { createRecordings, type Recordings } from "../features/recordings/agent/recordings.ts";
@@ -30,8 +23,6 @@ import { startOutcomes } from "../features/sites/agent/start-outcomes.ts";
 import { createSessionTelemetry } from "../features/telemetry/agent/session-telemetry.ts";
 import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts";
 import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
-import { createSessionDrivers } from "../features/webdriver/agent/session-drivers.ts";
-import { createWebmcp } from "../features/webmcp/agent/webmcp.ts";
 import { createLogger, type Logger } from "../platform/base/log.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
@@ -104,6 +95,48 @@ const endInOrder = async ({
     : stopped;
 };
 
+type CalledDeps = GuestDeps & {
+  config: AgentConfig;
+  received: ReceivedSetup | undefined;
+  browser: Browser;
+  shownPages: FillTimes;
+  leases: () => LeaseKeeper;
+  log: Logger;
+};
+
+/** What the holder calls. */
+const calledFeatures = (deps: CalledDeps) => {
+  const { browser, config } = deps;
+  const present = deps.received?.setup.extensions.length ?? 0;
+  return {
+    files: onFirstCall(["fs"], async () =>
+      (await import("../features/files/agent/session-files.ts")).createSessionFiles(config),
+    ),
+    computer: onFirstCall(["computer"], async () =>
+      (await import("../features/computer/agent/computer.ts")).createComputer(deps),
+    ),
+    code: onFirstCall(["playwright", "repl"], async () =>
+      (await import("../features/code/agent/session-code.ts")).createSessionCode(deps),
+    ),
+    processes: onFirstCall(["process"], async () =>
+      (await import("../features/processes/agent/session-processes.ts")).createSessionProcesses(config),
+    ),
+    drivers: onFirstCall(["webdriver"], async () =>
+      (await import("../features/webdriver/agent/session-drivers.ts")).createSessionDrivers(deps),
+    ),
+    extensions: onFirstCall(["extensions"], async () =>
+      (await import("../features/extensions/agent/holder-extensions.ts")).createHolderExtensions({ ...deps, present }),
+    ),
+    webmcp: onFirstCall(["webmcp"], async () =>
+      (await import("../features/webmcp/agent/webmcp.ts")).createWebmcp(deps),
+    ),
+    curl: onFirstCall(["curl"], async () => (await import("../features/curl/agent/curl.ts")).createCurl(deps)),
+    devTools: onFirstCall(["json"], async () =>
+      (await import("../features/dev-tools/agent/dev-tools-calls.ts")).createDevToolsCalls(browser.devTools),
+    ),
+  };
+};
+
 /**
  * Serves the browser until it ends, is idle for too long, or a stop is requested; then its profile, if that is to be
  * saved and the browser has not ended by itself. It cuts all connections before it returns.
@@ -134,24 +167,15 @@ export const serveBrowser = async (
     shownPages: fills,
     log,
   });
-  const files = createSessionFiles(config);
-  const computer = createComputer({ browser, shownPages: fills });
   const guests: GuestDeps = { browser, admit: (...asked) => leases.admit(...asked), watch: telemetry };
-  const code = createSessionCode({ ...guests, browser, config });
-  const processes = createSessionProcesses(config);
-  const drivers = createSessionDrivers({ ...guests, browser, config, log });
-  const webmcp = createWebmcp({ browser, config });
-  const present = received?.setup.extensions.length ?? 0;
-  const extensions = createHolderExtensions({ config, present, leases: () => leases });
-  /** What the holder calls, and what ends with its lease. */
-  const called = [files, computer, code, processes, drivers, extensions, webmcp];
+  const called = calledFeatures({ ...guests, browser, config, received, shownPages: fills, leases: () => leases, log });
   const leases: LeaseKeeper = createLeaseKeeper({
     podUid: config.podUid,
     browser,
     onOver: over.resolve,
     observe,
     fills,
-    followers: [telemetry, logs, recordings, ...called],
+    followers: [telemetry, logs, recordings, ...Object.values(called)],
     log,
   });
   const server = await startAgentServer({
@@ -162,8 +186,14 @@ export const serveBrowser = async (
     leases,
     browser,
     upgrades: {
-      "/webdriver": createBidiServer({ browser, prompts: drivers.bidiPrompts, log }),
-      "/view": createLiveView({ ...browser, shownPages: fills, mask: telemetry.masked }),
+      "/webdriver": createBidiServer({ browser, prompts: () => called.drivers.loaded()?.bidiPrompts(), log }),
+      "/view": onFirstClient(async () =>
+        (await import("../features/live-view/agent/live-view.ts")).createLiveView({
+          ...browser,
+          shownPages: fills,
+          mask: telemetry.masked,
+        }),
+      ),
     },
     watch: telemetry,
     changeArchives: changeArchivesDir(config),
@@ -171,17 +201,9 @@ export const serveBrowser = async (
       ...saving?.routes,
       ...telemetryRoutes({ leases, telemetry, agentKey: config.agentKey }),
       ...logRoutes({ leases, logs }),
-      ...watchRoutes({ leases, watches: files.watches }),
-      ...processes.routes(leases),
-      ...callRoutes({
-        leases,
-        onCall: telemetry.call,
-        handlers: [
-          ...called.flatMap(({ handlers }) => handlers),
-          ...createCurl({ browser }),
-          ...devToolsHandlers(browser.devTools),
-        ],
-      }),
+      ...sessionStreams(leases, "/watches/", (id) => called.files.loaded()?.watches.read(id)),
+      ...sessionStreams(leases, "/processes/", (id) => called.processes.loaded()?.read(id)),
+      ...callRoutes({ leases, onCall: telemetry.call, features: Object.values<CalledFeature>(called) }),
       ...recordingRoutes({ leases, recordings, agentKey: config.agentKey }),
     },
     ...(saving && { ended: () => ended }),

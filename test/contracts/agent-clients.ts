@@ -2,6 +2,7 @@
  * The clients of the API and of the operator that speak with agents, by the names that the examples of agent/ give
  * their methods.
  */
+
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,11 +21,10 @@ import { buildPod, type PodOwner } from "../../src/core/pools/pod/pod.ts";
 import type { Reuse } from "../../src/core/protocol/agent-api.ts";
 import type { BrowserChange } from "../../src/core/protocol/browser-change.ts";
 import type { ArchiveRef, BrowserSetup } from "../../src/core/protocol/browser-setup.ts";
+import { streamPath } from "../../src/core/protocol/session-stream.ts";
 import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { type CaptureChange, type MaskValues, telemetryPath } from "../../src/core/protocol/telemetry-api.ts";
-import { watchPath } from "../../src/features/files/agent/api.ts";
 import { type LogSource, logPath } from "../../src/features/logs/agent/api.ts";
-import { outputPath } from "../../src/features/processes/agent/api.ts";
 import { createProfileClient } from "../../src/features/profiles/profile-client.ts";
 import type { StartRecording } from "../../src/features/recordings/agent/api.ts";
 import { createRecordingClient } from "../../src/features/recordings/agent-client.ts";
@@ -180,8 +180,8 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
       ),
     telemetry: (place: { session: string; after: number }, played) => stream(telemetryPath(place), played),
     logs: (place: { session: string; source: LogSource; follow: boolean }, played) => stream(logPath(place), played),
-    output: (place: { session: string; id: string }, played) => stream(outputPath(place), played),
-    watch: (place: { session: string; id: string }, played) => stream(watchPath(place), played),
+    output: (place: { session: string; id: string }, played) => stream(streamPath("/processes/", place), played),
+    watch: (place: { session: string; id: string }, played) => stream(streamPath("/watches/", place), played),
     async call({ bytes, ...asked }: Omit<HolderCall, "bytes"> & { bytes?: string }, played) {
       const sent = bytes === undefined ? {} : { bytes: Readable.from([bytes]), type: "application/octet-stream" };
       const exchanged = await exchanges.exchange(leaseOf(played), { ...asked, ...sent }, signal);

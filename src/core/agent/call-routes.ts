@@ -1,7 +1,7 @@
 /**
  * The calls of a holder to what is beside its browser (core/protocol/browser-call.ts):
  *
- *   request ──► is this session's lease held? ──► the feature's handler ──► JSON, or bytes ──► the call is over
+ *   request ──► load the feature ──► is this session's lease held? ──► its handler ──► JSON, or bytes ──► it is over
  *                                                    │
  *                                                    └─ the lease ends: its signal is aborted, and the connection cut
  *
@@ -14,6 +14,7 @@ import { sessionHeader } from "../protocol/agent-api.ts";
 import { type CallContract, callsPath, maxRefusalChars } from "../protocol/browser-call.ts";
 import { type AgentBytes, parseBody, type Routes } from "./agent-http.ts";
 import { type AgentErrorCode, type AgentReply, refusal, refusals } from "./agent-reply.ts";
+import type { CalledFeature } from "./called-feature.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
 /** A feature can't do what a holder asks. The message is for the holder. */
@@ -56,17 +57,34 @@ export const callHandler = <Query extends z.ZodObject | undefined, Body extends 
 /** Largest body of JSON, bytes; the API lets no larger one through. */
 const maxBodyBytes = 1024 * 1024;
 
-/** A call's place among the handlers. */
-const keyOf = (method: string, name: string): string => `${method.toUpperCase()} ${name}`;
-
 const describe = (error: z.ZodError): string =>
   error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`).join("; ");
 
-/** What stands for the parameter of a name, and is no part of any path. */
-const anything = "{}";
+/** What a name has in the place of the contract's parameter, empty without one; undefined when the call is another. */
+const paramOf = (contract: CallContract, { method, name }: Asked): string | undefined => {
+  if (contract.method !== method.toLowerCase()) return undefined;
+  const [wanted, given] = [contract.name.split("/"), name.split("/")];
+  if (wanted.length !== given.length) return undefined;
+  const at = wanted.findIndex((part) => part.startsWith("{"));
+  if (wanted.some((part, index) => index !== at && part !== given[index])) return undefined;
+  return at === -1 ? "" : decodeURIComponent(given[at] ?? "");
+};
 
-/** More parts than a name has. */
-const mostParts = 8;
+type Asked = { method: string; name: string };
+
+/** Loads the feature whose call it is. */
+const findHandler = async (
+  features: readonly Pick<CalledFeature, "names" | "load">[],
+  asked: Asked,
+): Promise<{ handler: CallHandler; param: string } | undefined> => {
+  const [first = ""] = asked.name.split("/", 1);
+  const { handlers = [] } = (await features.find(({ names }) => names.includes(first))?.load()) ?? {};
+  for (const handler of handlers) {
+    const param = paramOf(handler.contract, asked);
+    if (param !== undefined) return { handler, param };
+  }
+  return undefined;
+};
 
 /** What a handler refuses, as a reply. */
 const orRefused = async (reply: Promise<AgentReply | CallBytes>): Promise<AgentReply | CallBytes> => {
@@ -78,34 +96,17 @@ const orRefused = async (reply: Promise<AgentReply | CallBytes>): Promise<AgentR
   }
 };
 
-/** The routes of these handlers. */
+/** The routes of these features' calls. */
 export const callRoutes = ({
   leases,
-  handlers,
+  features,
   onCall,
 }: {
   leases: Pick<LeaseKeeper, "enter">;
-  handlers: readonly CallHandler[];
+  features: readonly Pick<CalledFeature, "names" | "load">[];
   /** Told of each call when it has been carried out or refused. `name`: the contract's. */
   onCall(name: string, outcome: { status: number; durationMs: number }): void;
 }): Routes => {
-  const byKey = new Map(
-    handlers.map((handler) => [
-      keyOf(handler.contract.method, handler.contract.name.replace(/\{\w+\}/, anything)),
-      handler,
-    ]),
-  );
-  const find = (method: string, name: string): { handler: CallHandler; param: string } | undefined => {
-    const whole = byKey.get(keyOf(method, name));
-    if (whole) return { handler: whole, param: "" };
-    const parts = name.split("/").slice(0, mostParts);
-    for (const [at, part] of parts.entries()) {
-      const handler = byKey.get(keyOf(method, parts.with(at, anything).join("/")));
-      if (handler) return { handler, param: decodeURIComponent(part) };
-    }
-    return undefined;
-  };
-
   const carryOut = async (
     { contract, handle }: CallHandler,
     request: IncomingMessage,
@@ -124,7 +125,8 @@ export const callRoutes = ({
 
   const serve = async (request: IncomingMessage): Promise<AgentReply | AgentBytes> => {
     const { pathname = "", searchParams = new URLSearchParams() } = URL.parse(request.url ?? "", "http://agent") ?? {};
-    const found = find(request.method ?? "", pathname.slice(callsPath.length));
+    const asked = { method: request.method ?? "", name: pathname.slice(callsPath.length) };
+    const found = await findHandler(features, asked);
     if (!found) return refusals.not_found;
     const call = leases.enter(String(request.headers[sessionHeader] ?? ""));
     if (typeof call === "string") return refusals[call];
@@ -139,8 +141,8 @@ export const callRoutes = ({
       call.done();
     };
     const beginMs = performance.now();
-    const asked = { param: found.param, searchParams, signal: call.signal };
-    const reply = await orRefused(carryOut(found.handler, request, asked)).catch((error: unknown) => {
+    const given = { param: found.param, searchParams, signal: call.signal };
+    const reply = await orRefused(carryOut(found.handler, request, given)).catch((error: unknown) => {
       leave();
       throw error;
     });

@@ -2,9 +2,10 @@ import { z } from "zod";
 import { browserCallRoute } from "../../core/api/browser-call-route.ts";
 import { type Route, type ServerEvent, sessionStreamsWith } from "../../core/http/route.ts";
 import type { AgentStreams } from "../../core/leases/agent/agent-stream.ts";
+import { streamPath } from "../../core/protocol/session-stream.ts";
 import type { CallBrowserDeps } from "../../core/sessions/call-browser.ts";
 import { openSessionStream } from "../../core/sessions/open-session-stream.ts";
-import { FileEvent, watchPath } from "./agent/api.ts";
+import { FileEvent } from "./agent/api.ts";
 import {
   createDirectory,
   deleteDirectory,
@@ -39,7 +40,7 @@ const watchEvents = defineSessionStream(
     errors: ["not_found", "unavailable"],
   },
   async (found, { params }, deps, signal) => {
-    const path = watchPath({ session: found.lease.session, id: params.watch_id ?? "" });
+    const path = streamPath("/watches/", { session: found.lease.session, id: params.watch_id ?? "" });
     return serverEvents(await openSessionStream(found, path, deps, signal));
   },
 );

@@ -4,11 +4,12 @@ import type { Config } from "../../core/config/config.ts";
 import { type Route, type RouteInput, type ServerEvent, sessionStreamsWith } from "../../core/http/route.ts";
 import type { AgentStreams } from "../../core/leases/agent/agent-stream.ts";
 import type { CallContract } from "../../core/protocol/browser-call.ts";
+import { streamPath } from "../../core/protocol/session-stream.ts";
 import type { FindUsableDeps } from "../../core/sessions/authorize-session.ts";
 import { type CallBrowserDeps, callBrowser } from "../../core/sessions/call-browser.ts";
 import { openSessionStream } from "../../core/sessions/open-session-stream.ts";
 import { AppError, notSupportedHere } from "../../platform/base/errors.ts";
-import { outputPath, ProcessOutput } from "./agent/api.ts";
+import { ProcessOutput } from "./agent/api.ts";
 import { execProcess, killProcess, processStatus, resizeTerminal, spawnProcess, writeStdin } from "./calls.ts";
 
 type CallDeps = CallBrowserDeps & FindUsableDeps;
@@ -70,7 +71,7 @@ const stdoutStream = defineSessionStream(
     const id = params.process_id ?? "";
     // A stream that an agent does not open says not why.
     await callBrowser(found, { method: "GET", path: `process/${encodeURIComponent(id)}/status` }, deps, signal);
-    const path = outputPath({ session: found.lease.session, id });
+    const path = streamPath("/processes/", { session: found.lease.session, id });
     return serverEvents(await openSessionStream(found, path, deps, signal));
   },
 );

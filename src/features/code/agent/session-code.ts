@@ -9,8 +9,11 @@ import { type GuestDeps, joinGuest } from "../../../core/agent/join-guest.ts";
 import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
 import { readRequestHeaders } from "../../../platform/cdp/http-head.ts";
 import { defaultExecutor, deleteExecutor, executePlaywright, listExecutors, runRepl } from "../calls.ts";
-import type { ExecutorProcess } from "./executor-process.ts";
-import type { Executors, Ran } from "./executors.ts";
+import { executorCommand } from "./executor-command.ts";
+import { type ExecutorProcess, startExecutorProcess } from "./executor-process.ts";
+import { createExecutors, type Executors, type Ran } from "./executors.ts";
+import { streamOf } from "./outcome.ts";
+import { tabsOf } from "./tabs.ts";
 
 type CodeDeps = GuestDeps & {
   config: AgentConfig;
@@ -19,7 +22,7 @@ type CodeDeps = GuestDeps & {
 
 type SessionCode = LeaseFollower & { handlers: readonly CallHandler[] };
 
-type Held = { session: string; since: Date; over: AbortController; executors?: Promise<Executors> };
+type Held = { session: string; since: Date; over: AbortController; executors?: Executors };
 
 const joining =
   (deps: CodeDeps, session: string) =>
@@ -28,13 +31,7 @@ const joining =
     await joinGuest({ request: { headers }, client, head: Buffer.alloc(0) }, { session, kind: "cdp" }, deps);
   };
 
-const makeExecutors = async (deps: CodeDeps, { session, since, over }: Held): Promise<Executors> => {
-  const [{ executorCommand }, { startExecutorProcess }, { createExecutors }, { tabsOf }] = await Promise.all([
-    import("./executor-command.ts"),
-    import("./executor-process.ts"),
-    import("./executors.ts"),
-    import("./tabs.ts"),
-  ]);
+const makeExecutors = (deps: CodeDeps, { session, since, over }: Held): Executors => {
   const { config, browser } = deps;
   const starting = {
     command: executorCommand(config),
@@ -50,11 +47,11 @@ const makeExecutors = async (deps: CodeDeps, { session, since, over }: Held): Pr
 
 const errorOf = ({ end }: Ran): { error: string; stack: string } | undefined => ("error" in end ? end : undefined);
 
-/** Handlers load the code of executors with their first call: few sessions have one. */
+/** No lease yet. */
 export const createSessionCode = (deps: CodeDeps): SessionCode => {
   let held: Held | undefined;
   const replIds = new WeakMap<ExecutorProcess, string>();
-  const executors = (): Promise<Executors> => {
+  const executors = (): Executors => {
     if (!held) throw new CallRefused("not_found", "the session is over");
     held.executors ??= makeExecutors(deps, held);
     return held.executors;
@@ -67,10 +64,9 @@ export const createSessionCode = (deps: CodeDeps): SessionCode => {
 
   const handlers = [
     callHandler(executePlaywright, async ({ body, request }) => {
-      const { streamOf } = await import("./outcome.ts");
       const { code, executor = defaultExecutor, timeout_sec: seconds } = body;
       const isWanted = (): boolean => !request.socket.destroyed;
-      const ran = await (await executors()).run(executor, { code, mode: "function", seconds, isWanted });
+      const ran = await executors().run(executor, { code, mode: "function", seconds, isWanted });
       const [failed, stdout, stderr] = [errorOf(ran), streamOf(ran, "stdout"), streamOf(ran, "stderr")];
       const json = "json" in ran.end ? ran.end.json : undefined;
       return {
@@ -84,14 +80,14 @@ export const createSessionCode = (deps: CodeDeps): SessionCode => {
         },
       };
     }),
-    callHandler(listExecutors, async () => ({ value: { executors: await (await executors()).list() } })),
+    callHandler(listExecutors, async () => ({ value: { executors: await executors().list() } })),
     callHandler(deleteExecutor, async ({ param, query }) => {
-      await (await executors()).delete(param, query.close_tab !== "false");
+      await executors().delete(param, query.close_tab !== "false");
       return {};
     }),
     callHandler(runRepl, async ({ body, request }) => {
       const { code, reset, timeout_sec: seconds } = body;
-      const all = await executors();
+      const all = executors();
       if (reset) all.resetRepl();
       const startMs = performance.now();
       const isWanted = (): boolean => !request.socket.destroyed;

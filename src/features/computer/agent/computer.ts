@@ -23,8 +23,11 @@ import {
   typeText,
   writeClipboard,
 } from "../calls.ts";
-import type { ActionDeps } from "./actions.ts";
+import { type ActionDeps, perform, performAll } from "./actions.ts";
+import { createCdpHands } from "./cdp-hands.ts";
 import type { Hands } from "./hands.ts";
+import { takePicture } from "./take-picture.ts";
+import { createXHands } from "./x-hands.ts";
 
 /** Time to connect to a screen, ms. */
 const connectMs = 5000;
@@ -38,19 +41,15 @@ type ComputerDeps = {
 
 type Computer = LeaseFollower & { handlers: readonly CallHandler[] };
 
-/**
- * Its code is loaded with the first call: most sessions make none. Hands that can't be made leave no connection behind.
- */
+/** Hands that can't be made leave no connection behind. */
 const openHands = async ({ browser }: ComputerDeps): Promise<Hands> => {
   await using opened = new AsyncDisposableStack();
   const screen = browser.screen();
   if (!screen) {
-    const { createCdpHands } = await import("./cdp-hands.ts");
     const hands = await createCdpHands(opened.use(await connectDevTools(browser.devTools())), browser.pageOrder);
     opened.move();
     return hands;
   }
-  const { createXHands } = await import("./x-hands.ts");
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), connectMs);
   try {
@@ -97,10 +96,9 @@ export const createComputer = (deps: ComputerDeps): Computer => {
 
   /** A call that does one thing. */
   const one = async (
-    type: Parameters<typeof import("./actions.ts").perform>[0],
+    type: Parameters<typeof perform>[0],
     { body, signal }: { body: unknown; signal: AbortSignal },
   ): Promise<object> => {
-    const { perform } = await import("./actions.ts");
     await carryOut(signal, (acting) => perform(type, body as never, acting));
     return {};
   };
@@ -116,7 +114,6 @@ export const createComputer = (deps: ComputerDeps): Computer => {
       return { value: { ok: true } };
     }),
     callHandler(batch, async ({ body, signal }) => {
-      const { performAll } = await import("./actions.ts");
       await carryOut(signal, (acting) => performAll(body.actions, acting));
       return {};
     }),
@@ -124,7 +121,6 @@ export const createComputer = (deps: ComputerDeps): Computer => {
       value: await carryOut(signal, (acting) => acting.hands.position()),
     })),
     callHandler(screenshot, async ({ body, signal }) => {
-      const { takePicture } = await import("./take-picture.ts");
       const png = await carryOut(signal, (acting) =>
         takePicture(body.region, { hands: acting.hands, browser, shownPages, pointer }),
       );

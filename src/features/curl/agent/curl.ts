@@ -3,6 +3,7 @@ import type { Browser } from "../../../core/agent/browser.ts";
 import { type CallHandler, CallRefused, callHandler } from "../../../core/agent/call-routes.ts";
 import { connectDevTools } from "../../../core/agent/connect-dev-tools.ts";
 import { curl } from "../calls.ts";
+import { sendRequest } from "./send-request.ts";
 
 const usualMs = 30_000;
 
@@ -10,9 +11,13 @@ const usualMs = 30_000;
 const mostAtOnce = 8;
 
 /** None is under way. */
-export const createCurl = ({ browser }: { browser: Pick<Browser, "devTools" | "screen"> }): readonly CallHandler[] => {
+export const createCurl = ({
+  browser,
+}: {
+  browser: Pick<Browser, "devTools" | "screen">;
+}): { handlers: readonly CallHandler[] } => {
   let underWay = 0;
-  return [
+  const handlers = [
     callHandler(curl, async ({ body, signal }) => {
       if (underWay >= mostAtOnce)
         throw new CallRefused("too_many_requests", `${mostAtOnce} requests of this session are under way already`);
@@ -20,7 +25,6 @@ export const createCurl = ({ browser }: { browser: Pick<Browser, "devTools" | "s
       const { timeout_ms: timeoutMs = usualMs } = body;
       const late = AbortSignal.timeout(timeoutMs);
       try {
-        const { sendRequest } = await import("./send-request.ts");
         await using cdp = await connectDevTools(browser.devTools());
         const place = { hidden: browser.screen() === undefined, signal: AbortSignal.any([signal, late]) };
         return { value: await sendRequest(cdp, body, place) };
@@ -33,4 +37,5 @@ export const createCurl = ({ browser }: { browser: Pick<Browser, "devTools" | "s
       }
     }),
   ];
+  return { handlers };
 };

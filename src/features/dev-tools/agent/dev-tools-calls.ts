@@ -36,8 +36,8 @@ export const targetsOf = async (cdp: CdpConnection): Promise<Target[]> => {
     .map(({ targetId: id, type, title, url }) => ({ id, type, title: short(title), url: short(url) }));
 };
 
-/** The handlers of the calls. `devTools`: of the present Chromium. */
-export const devToolsHandlers = (devTools: () => DevToolsPlace): readonly CallHandler[] => {
+/** `devTools`: of the present Chromium. */
+export const createDevToolsCalls = (devTools: () => DevToolsPlace): { handlers: readonly CallHandler[] } => {
   const ask = async <T>(read: (cdp: CdpConnection) => Promise<T>): Promise<{ value: T }> => {
     try {
       await using cdp = await connectDevTools(devTools(), { maxBytes });
@@ -46,5 +46,5 @@ export const devToolsHandlers = (devTools: () => DevToolsPlace): readonly CallHa
       throw new CallRefused("browser_unhealthy", "Chromium's DevTools did not answer", { cause });
     }
   };
-  return [callHandler(readVersion, () => ask(versionOf)), callHandler(listTargets, () => ask(targetsOf))];
+  return { handlers: [callHandler(readVersion, () => ask(versionOf)), callHandler(listTargets, () => ask(targetsOf))] };
 };

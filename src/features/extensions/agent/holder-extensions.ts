@@ -9,7 +9,7 @@ import { type CallHandler, CallRefused, callHandler } from "../../../core/agent/
 import type { LeaseFollower, LeaseKeeper } from "../../../core/agent/lease-keeper.ts";
 import { SetupRefused } from "../../../core/agent/setup-refused.ts";
 import { loadExtensions } from "../calls.ts";
-import type { ReceivedExtension } from "./receive-extensions.ts";
+import { type ReceivedExtension, receiveExtensions } from "./receive-extensions.ts";
 
 type HolderExtensions = LeaseFollower & { handlers: readonly CallHandler[] };
 
@@ -51,7 +51,6 @@ export const createHolderExtensions = ({ config, present, leases }: Deps): Holde
   const handler = callHandler(loadExtensions, ({ request, signal }) => {
     const work = async (): Promise<object> => {
       signal.throwIfAborted();
-      const { receiveExtensions } = await import("./receive-extensions.ts");
       await using received = await receiveExtensions(request, { folder, loaded, present }, signal);
       signal.throwIfAborted();
       await load(received.extensions);

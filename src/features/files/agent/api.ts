@@ -1,6 +1,5 @@
-/** The events of a watch, as its agent streams them: `GET /watches/{id}?session=…`, lines of `FileEvent`. */
+/** The events of a watch, as its agent streams them (core/protocol/session-stream.ts): lines of `FileEvent`. */
 import { z } from "zod";
-import { maxSessionId } from "../../../core/protocol/agent-api.ts";
 
 /**
  * A path that something has happened to. A file that is renamed is told of by its former path, and its new one as
@@ -13,10 +12,3 @@ export const FileEvent = z.object({
   is_dir: z.boolean(),
 });
 export type FileEvent = z.infer<typeof FileEvent>;
-
-/** The query of the call. */
-export const WatchQuery = z.object({ session: z.string().min(1).max(maxSessionId) });
-
-/** The call's path with its query. */
-export const watchPath = ({ session, id }: { session: string; id: string }): string =>
-  `/watches/${encodeURIComponent(id)}?${new URLSearchParams({ session })}`;

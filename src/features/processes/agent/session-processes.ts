@@ -1,9 +1,7 @@
 /** The processes that the holder of a browser runs beside it: its calls, and their end with the lease. */
 import type { AgentConfig } from "../../../core/agent/agent-config.ts";
-import type { Routes } from "../../../core/agent/agent-http.ts";
-import { refusal, refusals } from "../../../core/agent/agent-reply.ts";
 import { type CallHandler, CallRefused, callHandler } from "../../../core/agent/call-routes.ts";
-import type { LeaseFollower, LeaseKeeper } from "../../../core/agent/lease-keeper.ts";
+import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
 import {
   execProcess,
   killProcess,
@@ -14,18 +12,18 @@ import {
   usualExecSeconds,
   writeStdin,
 } from "../calls.ts";
-import { OutputQuery } from "./api.ts";
 import type { ProcessOrder } from "./minded-process.ts";
-import type { OutputStream } from "./output-ring.ts";
-import type { Processes } from "./processes.ts";
+import type { OutputRing, OutputStream } from "./output-ring.ts";
+import { processCommand } from "./process-command.ts";
+import { createProcesses, type Processes } from "./processes.ts";
 
 type SessionProcesses = LeaseFollower & {
   handlers: readonly CallHandler[];
-  /** The output of a process, for the session that holds the browser. */
-  routes(leases: Pick<LeaseKeeper, "state">): Routes;
+  /** The output of a process of the session that holds the browser. */
+  read: (id: string) => OutputRing["read"] | undefined;
 };
 
-type Held = { over: AbortController; loading?: Promise<Processes>; processes?: Processes };
+type Held = { over: AbortController; processes?: Processes };
 
 type Asked = {
   command: string;
@@ -83,24 +81,15 @@ const whyNone = ({ processes }: Pick<AgentConfig, "processes">): string | undefi
   return undefined;
 };
 
-/** Handlers load the code of processes with their first call: few sessions have one. */
+/** No lease yet. */
 export const createSessionProcesses = (config: AgentConfig): SessionProcesses => {
   let held: Held | undefined;
-  const load = async ({ over }: Held): Promise<Processes> => {
-    const [{ processCommand }, { createProcesses }] = await Promise.all([
-      import("./process-command.ts"),
-      import("./processes.ts"),
-    ]);
-    return createProcesses(processCommand(config), over.signal);
-  };
-  const processes = async (): Promise<Processes> => {
+  const processes = (): Processes => {
     if (!held) throw new CallRefused("not_found", "the session is over");
     const none = whyNone(config);
     if (none !== undefined) throw new CallRefused("not_supported_here", none);
-    const mine = held;
-    mine.loading ??= load(mine);
-    mine.processes = await mine.loading;
-    return mine.processes;
+    held.processes ??= createProcesses(processCommand(config), held.over.signal);
+    return held.processes;
   };
   const ok = { value: { ok: true } };
 
@@ -111,16 +100,16 @@ export const createSessionProcesses = (config: AgentConfig): SessionProcesses =>
         request.socket.once("close", end);
         if (request.socket.destroyed) end();
       };
-      return { value: await runToEnd(await processes(), body, { seconds, gone }) };
+      return { value: await runToEnd(processes(), body, { seconds, gone }) };
     }),
     callHandler(spawnProcess, async ({ body }) => {
       const { allocate_tty: hasTty, cols = 80, rows = 24, timeout_sec: seconds } = body;
       const order = orderOf(body, hasTty ? { cols, rows } : undefined);
-      const { id, process, startedAt } = await (await processes()).spawn(order, seconds ?? undefined);
+      const { id, process, startedAt } = await processes().spawn(order, seconds ?? undefined);
       return { value: { process_id: id, pid: process.pid, started_at: startedAt.toISOString() } };
     }),
     callHandler(processStatus, async ({ param }) => {
-      const all = await processes();
+      const all = processes();
       const found = all.find(param);
       const { cpuPct, memBytes } = all.usage(found);
       const { exitCode } = found;
@@ -128,19 +117,19 @@ export const createSessionProcesses = (config: AgentConfig): SessionProcesses =>
       return { value: { ...state, cpu_pct: cpuPct, mem_bytes: memBytes } };
     }),
     callHandler(writeStdin, async ({ param, body }) => {
-      const { process } = (await processes()).findRunning(param);
+      const { process } = processes().findRunning(param);
       const bytes = Buffer.from(body.data_b64, "base64");
       process.write(bytes);
       return { value: { written_bytes: bytes.length } };
     }),
     callHandler(resizeTerminal, async ({ param, body }) => {
-      const { process, hasTty } = (await processes()).findRunning(param);
+      const { process, hasTty } = processes().findRunning(param);
       if (!hasTty) throw new CallRefused("conflict", "the process has no terminal; start it with allocate_tty");
       process.resize(body);
       return ok;
     }),
     callHandler(killProcess, async ({ param, body }) => {
-      const { process } = (await processes()).findRunning(param);
+      const { process } = processes().findRunning(param);
       if (body.signal === "KILL") process.end();
       else process.signal(body.signal);
       return ok;
@@ -148,18 +137,7 @@ export const createSessionProcesses = (config: AgentConfig): SessionProcesses =>
   ];
   return {
     handlers,
-    routes: (leases) => ({
-      "/processes/": {
-        GET: async ({ url = "" }) => {
-          const { pathname = "", searchParams } = URL.parse(url, "http://agent") ?? {};
-          const query = OutputQuery.safeParse(Object.fromEntries(searchParams ?? []));
-          if (!query.success) return refusal("bad_request", "session=…");
-          const read = held?.processes?.read(decodeURIComponent(pathname.slice(pathname.lastIndexOf("/") + 1)));
-          const isHeld = leases.state().lease?.session_id === query.data.session;
-          return isHeld && read ? { status: 200, lines: read } : refusals.session_not_found;
-        },
-      },
-    }),
+    read: (id) => held?.processes?.read(id),
     begin() {
       held = { over: new AbortController() };
     },

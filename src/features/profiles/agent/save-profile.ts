@@ -15,7 +15,6 @@ import { keepProfileSeconds, type ProfileSaveState } from "../../../core/protoco
 import { sealStream } from "../../../core/protocol/sealed-bytes.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import { awaitWith } from "../../../platform/base/retry.ts";
-import { packProfile } from "../archive/pack-profile.ts";
 
 /** Longest time to pack a profile, ms. The largest takes some seconds. */
 const packMs = 120_000;
@@ -31,7 +30,9 @@ export type ProfileSave = {
   run(browser: Pick<Browser, "close">, isUsed: boolean, signal: AbortSignal): Promise<void>;
 };
 
+/** Few browsers have a profile to save: its code is loaded for them alone. */
 const pack = async (folder: string, file: string, signal: AbortSignal): Promise<ArchiveRef> => {
+  const { packProfile } = await import("../archive/pack-profile.ts");
   await using handle = await open(file, "wx", 0o600);
   const hash = createHash("sha256");
   let bytes = 0;

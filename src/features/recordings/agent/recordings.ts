@@ -11,7 +11,7 @@ import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { RecordingEnd, RecordingStarted, StartRecording } from "./api.ts";
 import { type KeptVideo, openVideoFile } from "./kept-video.ts";
-import { type Recording, type RecordingDeps, startRecording } from "./recording.ts";
+import type { Recording, RecordingDeps, startRecording } from "./recording.ts";
 
 /** How long a video waits to be read after its end, ms. */
 const keptMs = 10 * 60_000;
@@ -80,6 +80,9 @@ const readOn = async function* (mine: Kept, after: number, signal: AbortSignal):
   }
 };
 
+/** Few sessions are recorded: the code is loaded for them alone. */
+const start: typeof startRecording = async (...given) => (await import("./recording.ts")).startRecording(...given);
+
 /** No recording yet. */
 export const createRecordings = ({ dataDir, log, ...deps }: RecordingsDeps): Recordings => {
   const kept = new Map<string, Kept>();
@@ -115,7 +118,7 @@ export const createRecordings = ({ dataDir, log, ...deps }: RecordingsDeps): Rec
   };
   const add = async (id: string, wanted: StartRecording, ofLease: AbortSignal): Promise<Recording> => {
     const file = await openVideoFile(dataDir);
-    const started = startRecording(wanted, { file, over: ofLease }, deps);
+    const started = start(wanted, { file, over: ofLease }, deps);
     const mine: Kept = {
       session: wanted.session_id,
       id,

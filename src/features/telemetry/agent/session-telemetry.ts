@@ -15,7 +15,7 @@ import type { ClientWatch } from "../../../core/agent/upgrades.ts";
 import type { BindLease } from "../../../core/protocol/agent-api.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import { telemetryEventTypes } from "../telemetry-event.ts";
-import { type CaptureDeps, startCapture } from "./capture.ts";
+import type { CaptureDeps } from "./capture.ts";
 import { createMaskedValues, type MaskedValues } from "./masked-values.ts";
 import { type NotedSession, noteClient } from "./note-client.ts";
 import { createRecorder, type Emit, type Kept, type Recorder } from "./recorder.ts";
@@ -34,6 +34,8 @@ type FollowDeps = Omit<CaptureDeps, "cdp"> & { devTools(): DevToolsPlace };
 /** Captures until Chromium is gone or the signal is aborted. `started`: called when pages are watched. */
 const captureOnce = async (deps: FollowDeps, signal: AbortSignal, started: () => void): Promise<void> => {
   const onLongEvent = (): void => deps.recorder.drop("too_large");
+  // Few sessions are captured: the code is loaded for them alone.
+  const { startCapture } = await import("./capture.ts");
   await using cdp = await connectDevTools(deps.devTools(), { maxMessageBytes, onLongEvent });
   const stop = await startCapture({ ...deps, cdp });
   try {

@@ -2,26 +2,23 @@
 import { type CallHandler, CallRefused, callHandler } from "../../../core/agent/call-routes.ts";
 import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
 import { sendCommand } from "../calls.ts";
-import type { Drivers } from "./classic/drivers.ts";
+import { createDrivers, type Drivers } from "./classic/drivers.ts";
 import type { OpenDeps } from "./classic/open-session.ts";
 
 type SessionDrivers = LeaseFollower & { handlers: readonly CallHandler[] } & Pick<Drivers, "bidiPrompts">;
 
-type Held = { session: string; over: AbortController; loading?: Promise<Drivers>; drivers?: Drivers };
+type Held = { session: string; over: AbortController; drivers?: Drivers };
 
-/** The first command loads the code of drivers: few sessions have one. */
+/** No lease yet. */
 export const createSessionDrivers = (deps: Omit<OpenDeps, "session" | "signal">): SessionDrivers => {
   let held: Held | undefined;
-  const load = async ({ session, over }: Held) =>
-    (await import("./classic/drivers.ts")).createDrivers({ ...deps, session, signal: over.signal });
   return {
     handlers: [
       callHandler(sendCommand, async ({ body, request }) => {
         if (!held) throw new CallRefused("not_found", "the session is over");
-        const mine = held;
-        mine.loading ??= load(mine);
-        mine.drivers = await mine.loading;
-        return { value: await mine.drivers.run(body, () => !request.socket.destroyed) };
+        const { session, over } = held;
+        held.drivers ??= createDrivers({ ...deps, session, signal: over.signal });
+        return { value: await held.drivers.run(body, () => !request.socket.destroyed) };
       }),
     ],
     bidiPrompts: () => held?.drivers?.bidiPrompts(),
