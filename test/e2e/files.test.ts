@@ -170,6 +170,15 @@ const routes: [method: string, name: string, body?: object][] = [
 ];
 
 // FILE-10
+test("a watch that the session does not have has no events", async () => {
+  const { session_id: id } = await acquire();
+  const unknown = await stack.call("GET", `/browsers/${id}/fs/watch/unknown/events`);
+  expect(unknown.status).toBe(404);
+  expect(await unknown.json()).toMatchObject({ code: "not_found", message: `session ${id} has nothing of this id` });
+  await release(id);
+});
+
+// FILE-10
 test("another key's project, an ended session and an unknown one get 404 on each route", async () => {
   const session = await acquire();
   const other = await stack.kernel.projects.create({ name: "other files" });

@@ -16,7 +16,7 @@ export const sessionStreams = (leases: Pick<LeaseKeeper, "state">, kind: StreamK
       if (!query.success) return refusal("bad_request", "session=…");
       if (leases.state().lease?.session_id !== query.data.session) return refusals.session_not_found;
       const lines = read(decodeURIComponent(pathname.slice(kind.length)));
-      return lines ? { status: 200, lines } : refusals.session_not_found;
+      return lines ? { status: 200, lines } : refusal("missing", "the session has nothing of this id");
     },
   },
 });

@@ -30,8 +30,8 @@ const untilOver = async function* (
 
 /**
  * Opens a stream of a session's agent, whose lines are unchecked JSON. It ends with the session. `path`: at the agent.
- * Throws `not_found` when the session has ended, `rate_limited` when its agent has too many streams, else
- * `unavailable`.
+ * Throws `not_found` when the session has ended or has nothing there, `rate_limited` when its agent has too many
+ * streams, else `unavailable`.
  */
 export const openSessionStream = async (
   found: FoundSession,
@@ -43,6 +43,8 @@ export const openSessionStream = async (
   const opened = await deps.agentStreams.open(lease, path, signal);
   if (opened.kind === "ok") return untilOver(opened, found, { deps, signal });
   if (await isOver(found, deps)) throw sessionOver(lease.session);
+  if (opened.kind === "refused" && opened.code === "missing")
+    throw new AppError("not_found", `session ${lease.session} has nothing of this id`);
   if (opened.kind === "refused" && opened.code === "too_many_requests")
     throw deps.callerLimits.refusal("streams", "this session has too many open streams; close some", 1);
   deps.log.warn({ session_id: lease.session, answer: opened }, "a browser opened no stream");
