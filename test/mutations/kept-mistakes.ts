@@ -1,4 +1,5 @@
 import { agentMistakes } from "./mistakes/agent.ts";
+import { besideMistakes } from "./mistakes/beside.ts";
 import { httpMistakes } from "./mistakes/http.ts";
 import { leasesMistakes } from "./mistakes/leases.ts";
 import { reconcileMistakes } from "./mistakes/reconcile.ts";
@@ -8,6 +9,7 @@ import type { KeptMistake } from "./mutation.ts";
 /** All mistakes that were written by hand. */
 export const keptMistakes: readonly KeptMistake[] = [
   ...agentMistakes,
+  ...besideMistakes,
   ...reconcileMistakes,
   ...httpMistakes,
   ...leasesMistakes,
