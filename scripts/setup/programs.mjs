@@ -13,6 +13,7 @@ import {
   serverPrograms,
   storeProgramVersions,
   testProgramVersions,
+  vaultProgramVersions,
 } from "../../src/local/locate-programs.mjs";
 import { downloadArchive, officialArchive } from "./download.mjs";
 import { goEnvironment, provideGo, withoutGo } from "./go.mjs";
@@ -26,6 +27,7 @@ const versions = {
   ...storeProgramVersions,
   ...receiverProgramVersions,
   ...gitOpsProgramVersions,
+  ...vaultProgramVersions,
   ...checkProgramVersions,
   ...clusterProgramVersions,
   ...releaseProgramVersions,
@@ -95,6 +97,8 @@ const builds = {
   },
   otelcol: { folder: "otelcol", package: ".", seconds: 60 },
   "gitops-health": { folder: "gitops-health", package: ".", flags: quick, seconds: 50 },
+  // Other tests run beside this build, so it takes one processor.
+  "vault-server": { folder: "vault-server", package: ".", flags: [...quick, "-p=1"], seconds: 160 },
   helm: {
     folder: "helm",
     package: "helm.sh/helm/v3/cmd/helm",

@@ -32,6 +32,9 @@ export const receiverProgramVersions = Object.freeze({ otelcol: "v0.160.0" });
 /** Says what GitOps tools say of objects, built from Go modules; its version is a digest like the one above. */
 export const gitOpsProgramVersions = Object.freeze({ "gitops-health": "dad86831" });
 
+/** The Vault of slow tests, built from Go modules by the first of them; its version is a digest like those above. */
+export const vaultProgramVersions = Object.freeze({ "vault-server": "80ccfc80" });
+
 /** Programs that check the chart and the workflows, for `npm run check` only. */
 export const checkProgramVersions = Object.freeze({
   helm: "v3.19.5",
@@ -60,6 +63,7 @@ const cachedVersions = {
   ...storeProgramVersions,
   ...receiverProgramVersions,
   ...gitOpsProgramVersions,
+  ...vaultProgramVersions,
   ...checkProgramVersions,
   ...clusterProgramVersions,
   ...releaseProgramVersions,
@@ -267,6 +271,7 @@ export const locatePrograms = (env = process.env) => ({
   versitygw: locateCachedProgram("versitygw", env),
   otelcol: locateCachedProgram("otelcol", env),
   "gitops-health": locateCachedProgram("gitops-health", env),
+  "vault-server": locateCachedProgram("vault-server", env),
   helm: locateCachedProgram("helm", env),
   kind: locateCachedProgram("kind", env),
   "helm-unittest": locateCachedProgram("helm-unittest", env),

@@ -15,6 +15,7 @@ import {
   storePrograms,
   storeProgramVersions,
   testProgramVersions,
+  vaultProgramVersions,
 } from "../../src/local/locate-programs.mjs";
 import { isAlive } from "../support/processes.ts";
 import { createSandbox, eventually, fakeGo, fakePython, repository, type Sandbox, systemPrograms } from "./sandbox.ts";
@@ -215,6 +216,7 @@ describe("the pinned modules", () => {
   test.each([
     ["linearizability", testProgramVersions.linearizability, ["go.mod", "go.sum", "main.go", "pool.go"]],
     ["gitops-health", gitOpsProgramVersions["gitops-health"], ["go.mod", "go.sum", "main.go", "script.go"]],
+    ["vault-server", vaultProgramVersions["vault-server"], ["go.mod", "go.sum", "main.go"]],
   ])("the pinned version of tools/%s is a digest of its sources", (name, version, files) => {
     const digest = createHash("sha256");
     for (const file of files) digest.update(readFileSync(join(repository, "tools", name, file)));
