@@ -39,6 +39,9 @@ RULES = [
     # Deprecated subtags; zones.
     r"^location\.locale: is written ",
     r"^location\.timezone: is no time zone of the IANA database$",
+    # By a PATCH, what the provider is already: its type, and the address that its token is for.
+    r"^(address|mount|path_prefix|namespace|label_selector): (is no field of the type |must be the name of a namespace$)",
+    r"^token: give that of the new address$",
     # What an export has already is not in the request.
     r"^(browser_)?telemetry\.export\.otlp\.destination: an enabled export needs a destination$",
     # By a PATCH, the pool may have a profile already.

@@ -55,6 +55,19 @@ test("origins are what browsers send: not null, and nothing behind the host", ()
     );
 });
 
+// PROVIDER-15
+test("addresses of Vaults are origins as URL.origin has them, which are compared as texts", () => {
+  const read = (text: string) =>
+    readConfig({ BROWSERPOOL_CREDENTIAL_PROVIDER_ADDRESSES: text }).credentialProviderAddresses;
+  expect(read("")).toEqual([]);
+  const addresses = ["https://vault.example:8200", "http://vault.vault:8200", "https://[fd00::1]:8200"];
+  expect(read(addresses.join(", "))).toEqual(addresses);
+  for (const bad of ["vault.example", "https://vault.example/", "https://Vault.example", "https://vault.example:443"])
+    expect(() => read(bad)).toThrow("BROWSERPOOL_CREDENTIAL_PROVIDER_ADDRESSES: expected origins such as");
+  for (const bad of ["https://a@vault.example", "https://*", "ftp://vault.example", "null"])
+    expect(() => read(bad)).toThrow("BROWSERPOOL_CREDENTIAL_PROVIDER_ADDRESSES");
+});
+
 test("blobs are in a folder, in a bucket, or nowhere, and anything else is named", () => {
   const read = (BROWSERPOOL_BLOBS: string, more = {}) => readConfig({ BROWSERPOOL_BLOBS, ...more }).blobs;
   expect(read("")).toBeUndefined();

@@ -99,6 +99,8 @@ export type Config = {
   proxyChecks: ProxyCheckSettings;
   /** Patterns of private hosts that telemetry may be exported to. */
   privateDestinations: readonly string[];
+  /** Origins of servers that credential providers may name. */
+  credentialProviderAddresses: readonly string[];
   sites: SiteSettings;
   logLevel: string;
   auditLog: string;
@@ -215,6 +217,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     proxyProviderFile: env.BROWSERPOOL_PROXY_PROVIDER_FILE,
     proxyChecks: proxyCheckSettings(env),
     privateDestinations: env.BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS,
+    credentialProviderAddresses: env.BROWSERPOOL_CREDENTIAL_PROVIDER_ADDRESSES,
     sites: {
       minTrials: env.BROWSERPOOL_REGISTRY_MIN_TRIALS,
       minRate: env.BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE,

@@ -18,6 +18,12 @@ export const origins = list.refine(
   "expected origins such as https://console.example, in lower case, no path",
 );
 
+/** A list of servers that the service may call: each in the form of `URL.origin`, which is compared exactly. */
+export const serverOrigins = list.refine(
+  (texts) => texts.every((text) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text),
+  "expected origins such as https://vault.example:8200, in lower case, without a path or the usual port",
+);
+
 /** 0: any free one. */
 export const port = z.coerce.number().int().min(0).max(65535);
 

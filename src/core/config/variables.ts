@@ -9,6 +9,7 @@ import {
   otlpHeaders,
   port,
   ranges,
+  serverOrigins,
   whole,
 } from "./variable-forms.ts";
 
@@ -189,6 +190,11 @@ export const Environment = z.object({
     .refine((hosts) => hosts.length <= 32, "at most 32")
     .describe(
       "Private or loopback hosts, addresses and ranges to which telemetry may be exported; docs/telemetry-destinations.md. Left out: public ones only.",
+    ),
+  BROWSERPOOL_CREDENTIAL_PROVIDER_ADDRESSES: serverOrigins
+    .refine((addresses) => addresses.length <= 32, "at most 32")
+    .describe(
+      "Origins of the Vaults that credential providers may name, such as https://vault.example:8200; docs/credential-providers.md. Left out: none, and the type vault is refused.",
     ),
   BROWSERPOOL_BLOBS: blobPlace.describe(
     "Where the contents of profiles and extensions, and recordings, are kept: file:///folder, which all replicas share, or s3://bucket/prefix; docs/blobs.md. Left out: nowhere, and what needs it is refused. Local mode: a folder of its data.",

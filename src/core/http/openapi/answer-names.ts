@@ -14,7 +14,7 @@ const answerName = (route: Route): string =>
   isGetter(route) ? route.operationId.slice("get".length) : `${requestName(route)}Answer`;
 
 /**
- * Component names of all answers that are objects. The answer of `getX` is named `X` in all operations. Any other
+ * Component names of all answers that are objects of one shape, or of one by their type. The answer of `getX` is named `X` in all operations. Any other
  * answer is named after the first operation that has it, e.g. `CreateApiKeyAnswer`.
  */
 export const nameAnswers = (routes: readonly Route[]): Map<z.ZodType, string> => {
@@ -23,7 +23,8 @@ export const nameAnswers = (routes: readonly Route[]): Map<z.ZodType, string> =>
   for (const route of gettersFirst)
     for (const { schema } of Object.values(route.answers)) {
       const shape = schema && isArraySchema(schema) ? schema.element : schema;
-      if (shape instanceof z.ZodObject && !names.has(shape)) names.set(shape, answerName(route));
+      const isNamed = shape instanceof z.ZodObject || shape instanceof z.ZodDiscriminatedUnion;
+      if (isNamed && !names.has(shape)) names.set(shape, answerName(route));
     }
   return names;
 };

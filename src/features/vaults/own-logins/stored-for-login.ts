@@ -9,7 +9,7 @@ import { fetchCredentials } from "../credentials/credentials.ts";
 import { openWithOrigins } from "../items/open-item.ts";
 import { type CredentialSource, credentialSource } from "../items/rules/item-source.ts";
 import type { ProviderLookups } from "../providers/lookups.ts";
-import { ProviderFailed, type ProviderProblem } from "../providers/secret-store.ts";
+import { ProviderFailed, type ProviderProblem } from "../providers/store.ts";
 import { attemptsOf, markOf, mostAttempts } from "./attempts.ts";
 
 /**

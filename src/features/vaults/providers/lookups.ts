@@ -2,24 +2,21 @@
  * Finds the logins of connections in the stores of providers. Lists of items are kept in this process for a while, without values;
  * a login itself is read anew for each use, and kept nowhere.
  */
-import type { Config } from "../../../core/config/config.ts";
 import type { Project } from "../../../core/projects/projects.ts";
-import { AppError } from "../../../platform/base/errors.ts";
-import type { Kube } from "../../../platform/kube/client.ts";
-import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
 import type { AuthConnection } from "../connections/auth-connection.ts";
 import type { Login } from "../connections/rules/change-login.ts";
+import { type OpenStoreDeps, openStore } from "./open-store.ts";
 import type { ProviderItem } from "./provider.ts";
-import { fetchProviders, openToken, type StoredProvider } from "./provider-secret.ts";
+import { fetchProviders, type StoredProvider } from "./provider-secret.ts";
 import { chooseItem, isFor } from "./rules/choose-item.ts";
-import { originsOf } from "./rules/item-of-secret.ts";
-import { listStoreItems, ProviderFailed, readStoreItem } from "./secret-store.ts";
+import { originsOf } from "./rules/item.ts";
+import { ProviderFailed } from "./store.ts";
 
 /** How long a store that has failed is not asked for its list again, ms. */
 const afterFailureMs = 5000;
 
 type Kept = { version: string; list: Promise<ProviderItem[]>; untilMs: number };
-type Deps = { kube: Kube; config: Pick<Config, "systemNamespace">; secretsKeys: SecretsKeys };
+type Deps = OpenStoreDeps;
 
 /** A login from a provider. `allowedOrigins`: the only ones that it may be typed into. */
 type ExternalLogin = { login: Login; allowedOrigins: string[] };
@@ -31,16 +28,6 @@ export type ProviderLookups = {
   open(connection: AuthConnection, project: Project): Promise<ExternalLogin>;
 };
 
-/** Where a provider's Secrets are, and by what token. Throws `ProviderFailed` when the provider is gone meanwhile. */
-export const storeOf = async ({ id, namespace, label_selector }: StoredProvider, deps: Deps) => {
-  const token = await openToken(id, deps).catch((error: unknown) => {
-    if (!(error instanceof AppError && error.code === "internal_error")) throw error;
-    throw new ProviderFailed("credential_provider_refused", "the stored token can't be decrypted; give it again");
-  });
-  if (!token) throw new ProviderFailed("external_credential_not_found", "the provider was deleted");
-  return { token, namespace, labelSelector: label_selector };
-};
-
 const mayUse = ({ enabled, projects }: StoredProvider, project: Project): boolean =>
   enabled && (projects === null || projects.includes(project.id));
 
@@ -49,8 +36,7 @@ type Lists = { items: ProviderLookups["items"]; forget(isKept: (id: string) => b
 /** The lists of this process. */
 const createLists = (deps: Deps): Lists => {
   const kept = new Map<string, Kept>();
-  const list = async (provider: StoredProvider): Promise<ProviderItem[]> =>
-    listStoreItems(await storeOf(provider, deps), deps.kube);
+  const list = async (provider: StoredProvider): Promise<ProviderItem[]> => (await openStore(provider, deps)).list();
   return {
     items(provider) {
       const known = kept.get(provider.id);
@@ -73,7 +59,7 @@ const createLists = (deps: Deps): Lists => {
 type Found = ExternalLogin & { item: ProviderItem };
 
 const read = async (provider: StoredProvider, path: string, deps: Deps): Promise<Found> => {
-  const { item, login } = await readStoreItem(await storeOf(provider, deps), path, deps.kube);
+  const { item, login } = await (await openStore(provider, deps)).read(path);
   return { item, login, allowedOrigins: originsOf(item) };
 };
 

@@ -2,7 +2,6 @@
  * A credential provider is a Secret in the system namespace, named `credential-provider-<id>`, with the type and the label below:
  * what is told of it, as JSON, and its token, encrypted as other stored values are. No other file reads or writes such a Secret.
  */
-import type { z } from "zod";
 import type { Config } from "../../../core/config/config.ts";
 import { changeObject } from "../../../core/objects/change-object.ts";
 import { Sensitive } from "../../../platform/base/sensitive.ts";
@@ -20,8 +19,8 @@ const idPattern = /^[a-z0-9]{1,40}$/;
 const tokenEntry = "token";
 const settingsEntry = "settings";
 
-const Settings = ProviderAnswer.omit({ id: true });
-type Settings = z.infer<typeof Settings>;
+/** Without the id, which is in the Secret's name. */
+type Settings = Record<string, unknown>;
 
 /** A provider without its token. `version`: changes with each write. */
 export type StoredProvider = ProviderAnswer & { version: string };
@@ -33,11 +32,12 @@ const refOf = (id: string, { config }: Pick<Deps, "config">): NamespacedRef => (
   namespace: config.systemNamespace,
 });
 
-const jsonOf = (text: string): unknown => {
+const jsonOf = (text: string): object => {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return undefined;
+    return {};
   }
 };
 
@@ -47,9 +47,9 @@ const encoded = (text: string): string => Buffer.from(text).toString("base64");
 /** Undefined for what is no provider, or damaged. */
 const readProvider = ({ metadata, type, data }: Secret): StoredProvider | undefined => {
   if (type !== secretType || !metadata.name.startsWith(namePrefix) || metadata.deletionTimestamp) return undefined;
-  const settings = Settings.safeParse(jsonOf(decoded(data?.[settingsEntry]))).data;
-  if (!settings) return undefined;
-  return { ...settings, id: metadata.name.slice(namePrefix.length), version: metadata.resourceVersion };
+  const id = metadata.name.slice(namePrefix.length);
+  const provider = ProviderAnswer.safeParse({ ...jsonOf(decoded(data?.[settingsEntry])), id }).data;
+  return provider && { ...provider, version: metadata.resourceVersion };
 };
 
 const dataOf = (settings: Settings, token: Sensitive | undefined, place: NamespacedRef, { secretsKeys }: Deps) => ({

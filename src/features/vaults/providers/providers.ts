@@ -7,12 +7,14 @@ import { Sensitive } from "../../../platform/base/sensitive.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
 import type { SecretsKeys } from "../../../platform/secrets/sealing.ts";
-import { type ProviderLookups, storeOf } from "./lookups.ts";
+import type { ProviderLookups } from "./lookups.ts";
+import { openStore } from "./open-store.ts";
 import {
   type CreateProvider,
   mostProviders,
   type ProviderAnswer,
   type ProviderItem,
+  type ProviderPlace,
   type ProviderTest,
   type UpdateProvider,
 } from "./provider.ts";
@@ -24,7 +26,8 @@ import {
   fetchStoredProvider,
   type StoredProvider,
 } from "./provider-secret.ts";
-import { ProviderFailed, tryStore } from "./secret-store.ts";
+import { addressProblem, foreignFields, placeOf } from "./rules/provider-place.ts";
+import { ProviderFailed } from "./store.ts";
 
 type Deps = { kube: Kube; config: Config; locks: Locks; projects: Projects; secretsKeys: SecretsKeys };
 type ReadDeps = Pick<Deps, "kube" | "config">;
@@ -64,26 +67,37 @@ const requireFree = (name: string, others: readonly StoredProvider[]): void => {
 const inTurn = <T>({ locks }: Pick<Deps, "locks">, work: () => Promise<T>): Promise<T> =>
   locks.hold(["credential-providers"], work);
 
-const elsewhere = { onepassword: "1Password", vault: "Vault" };
+/** Throws `not_supported_here` for a Vault that is not asked from here. */
+const requireAddress = (address: string, { config }: Pick<Deps, "config">): void => {
+  const { credentialProviderAddresses: allowed } = config;
+  const message = addressProblem(address, allowed);
+  if (message !== undefined)
+    throw notSupportedHere([{ path: allowed.length === 0 ? "provider_type" : "address", message }]);
+};
 
-const refuseType = (type: keyof typeof elsewhere): AppError =>
-  notSupportedHere([
-    {
-      path: "provider_type",
-      message: `${elsewhere[type]} is not asked from here; have External Secrets copy its items into Secrets of a namespace, and give kubernetes`,
-    },
-  ]);
+/** Throws `bad_request`, and `not_supported_here` for a store that is not asked from here. */
+const requirePlace = ({ provider_type, ...given }: CreateProvider, deps: Pick<Deps, "config">): ProviderPlace => {
+  if (provider_type === "onepassword") {
+    const way = "have External Secrets copy its items into Secrets of a namespace, and give kubernetes";
+    throw notSupportedHere([{ path: "provider_type", message: `1Password is not asked from here; ${way}` }]);
+  }
+  if (provider_type === "vault" && given.address !== undefined) requireAddress(given.address, deps);
+  const foreign = foreignFields(provider_type, given);
+  if (foreign.length > 0) throw invalidInput(foreign);
+  const place = placeOf(provider_type, given);
+  if ("message" in place) throw invalidInput([place]);
+  return place;
+};
 
 /**
  * Stores a provider; it is looked at after those that there are. Throws `not_supported_here`, `bad_request`, `name_taken`, and
  * `conflict` when there are too many.
  */
 export const createProvider = async (request: CreateProvider, deps: Deps): Promise<ProviderAnswer> => {
-  const { provider_type, namespace, projects = null, token, ...given } = request;
-  if (provider_type !== "kubernetes") throw refuseType(provider_type);
-  if (namespace === undefined) throw invalidInput([{ path: "namespace", message: "give that of the Secrets" }]);
+  const { projects = null, token, cache_ttl_seconds } = request;
+  const place = requirePlace(request, deps);
   requireProjects(projects, deps);
-  const name = given.name.trim();
+  const name = request.name.trim();
   return inTurn(deps, async () => {
     const others = await fetchProviders(deps);
     requireFree(name, others);
@@ -92,15 +106,26 @@ export const createProvider = async (request: CreateProvider, deps: Deps): Promi
     const created_at = new Date().toISOString();
     const priority = Math.min(10_000, Math.max(-1, ...others.map((other) => other.priority)) + 1);
     const provider = {
-      ...{ id: newId(), name, provider_type, enabled: true, priority, cache_ttl_seconds: given.cache_ttl_seconds },
-      ...{ namespace, label_selector: given.label_selector, projects, created_at, updated_at: created_at },
+      ...{ id: newId(), name, ...place, enabled: true, priority, cache_ttl_seconds },
+      ...{ projects, created_at, updated_at: created_at },
     };
     await createProviderSecret(provider, new Sensitive(token), deps);
     return provider;
   });
 };
 
-/** Changes the given fields. Throws `not_found`, `bad_request` and `name_taken`. */
+/** Throws `bad_request` and `not_supported_here`. A token is sent to no address that it was not given for. */
+const requireChange = (before: ProviderAnswer, after: ProviderAnswer, given: UpdateProvider, deps: Deps): void => {
+  const foreign = foreignFields(before.provider_type, given);
+  if (foreign.length > 0) throw invalidInput(foreign);
+  const place = placeOf(after.provider_type, after);
+  if ("message" in place) throw invalidInput([place]);
+  if (before.provider_type !== "vault" || given.address === undefined || given.address === before.address) return;
+  requireAddress(given.address, deps);
+  if (given.token === undefined) throw invalidInput([{ path: "token", message: "give that of the new address" }]);
+};
+
+/** Changes the given fields. Throws `not_found`, `bad_request`, `not_supported_here` and `name_taken`. */
 export const updateProvider = async (id: string, request: UpdateProvider, deps: Deps): Promise<ProviderAnswer> => {
   const { token, ...given } = request;
   const name = given.name?.trim();
@@ -112,11 +137,11 @@ export const updateProvider = async (id: string, request: UpdateProvider, deps: 
         (await fetchProviders(deps)).filter((other) => other.id !== id),
       );
     const changes = Object.fromEntries(Object.entries({ ...given, name }).filter(([, value]) => value !== undefined));
-    const change = (before: ProviderAnswer): ProviderAnswer => ({
-      ...before,
-      ...changes,
-      updated_at: new Date().toISOString(),
-    });
+    const change = (before: ProviderAnswer): ProviderAnswer => {
+      const after = { ...before, ...changes, updated_at: new Date().toISOString() } as ProviderAnswer;
+      requireChange(before, after, request, deps);
+      return after;
+    };
     const changed = { change, token: token === undefined ? undefined : new Sensitive(token) };
     const written = await changeProviderSecret(id, changed, deps);
     if (!written) throw new AppError("not_found", `no credential provider ${id}`);
@@ -146,12 +171,13 @@ export const listProviderItems = async (
   }
 };
 
-/** Whether a provider's token may list its Secrets, tried now. Throws `not_found`. */
+/** Whether a provider's token may list its items, tried now. Throws `not_found`. */
 export const testProvider = async (id: string, deps: ReadDeps & Pick<Deps, "secretsKeys">): Promise<ProviderTest> => {
   const provider = await fetchProvider(id, deps);
   try {
-    await tryStore(await storeOf(provider, deps), deps.kube);
-    return { success: true, vaults: [{ id: provider.namespace, name: provider.namespace }] };
+    const store = await openStore(provider, deps);
+    await store.tryList();
+    return { success: true, vaults: [{ id: store.place, name: store.place }] };
   } catch (error) {
     if (!(error instanceof ProviderFailed)) throw error;
     return { success: false, vaults: [], error: error.message };

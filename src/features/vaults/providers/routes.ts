@@ -107,7 +107,7 @@ const updateProviderRoute = defineRoute(
     params: ProviderParams,
     body: UpdateProvider,
     answers: { 200: theProvider },
-    errors: ["bad_request", "not_found", "name_taken"],
+    errors: ["bad_request", "not_supported_here", "not_found", "name_taken"],
   },
   async ({ params, body, deps }) => ({ status: 200, body: await updateProvider(params.id, body, deps) }),
 );

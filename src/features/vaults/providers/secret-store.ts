@@ -1,48 +1,20 @@
 /** Reads the Secrets of a provider by the rights of its token, and by no right of this service. */
 import { z } from "zod";
-import { doubling, retry } from "../../../platform/base/retry.ts";
+import { retry } from "../../../platform/base/retry.ts";
 import type { Sensitive } from "../../../platform/base/sensitive.ts";
 import type { AccountReads } from "../../../platform/kube/account-reads.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import { isTransient, KubeError } from "../../../platform/kube/kube-error.ts";
-import type { Login } from "../connections/rules/change-login.ts";
 import type { ProviderItem } from "./provider.ts";
 import { ItemSecret, itemOf, loginOf } from "./rules/item-of-secret.ts";
-
-/** Why a provider gives no login: it does not answer, does not let in, has no such item, or one that can't be typed. */
-export type ProviderProblem =
-  | "credential_provider_unavailable"
-  | "credential_provider_refused"
-  | "external_credential_not_found"
-  | "external_credential_unusable";
-
-/** A provider gives no login. The message is for people, and has nothing of what the store holds. */
-export class ProviderFailed extends Error {
-  readonly code: ProviderProblem;
-  constructor(code: ProviderProblem, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import { growingList, ProviderFailed, readMs, readTries, type Store, type StoredItem } from "./store.ts";
 
 /** Where and how to read. */
-type Store = { token: Sensitive; namespace: string; labelSelector: string };
-
-/** Deadline of one read, ms. */
-const readMs = 5000;
-
-/** Tries of a read that gets no answer, within this time, ms. */
-const tries = 3;
-const withinMs = 12_000;
-const pauseMs = doubling(300);
+type SecretPlace = { token: Sensitive; namespace: string; labelSelector: string };
 
 /** Secrets on a page of a list, and bytes of it: their annotations alone can have 256 KiB each. */
 const pageSize = 250;
 const mostPageBytes = 16 * 1024 * 1024;
-
-/** For a whole list, ms, and characters of its items, which are kept in memory. */
-const listMs = 60_000;
-const mostListLength = 8 * 1024 * 1024;
 
 /** Secrets that are looked at in one store. */
 const mostSecrets = 10_000;
@@ -91,14 +63,14 @@ const openReads = (token: Sensitive, kube: Pick<Kube, "asAccount">): AccountRead
 };
 
 const withStore = async <T>(
-  { token }: Store,
+  { token }: SecretPlace,
   kube: Pick<Kube, "asAccount">,
   work: (read: AccountReads["read"]) => Promise<T>,
 ): Promise<T> => {
   const reads = openReads(token, kube);
   try {
     return await work((path, options) =>
-      retry(() => reads.read(path, options), { isCurable: isTransient, pauseMs, tries, withinMs }),
+      retry(() => reads.read(path, options), { isCurable: isTransient, ...readTries }),
     );
   } catch (error) {
     throw explained(error);
@@ -107,44 +79,36 @@ const withStore = async <T>(
   }
 };
 
-const pathOf = ({ namespace }: Store): string => `/api/v1/namespaces/${namespace}/secrets`;
+const pathOf = ({ namespace }: SecretPlace): string => `/api/v1/namespaces/${namespace}/secrets`;
 
 /** One page of items. `limit`: of Secrets. */
 const readPage = async (
-  store: Store,
+  place: SecretPlace,
   { limit, next }: { limit: number; next?: string },
   read: AccountReads["read"],
 ): Promise<{ items: ProviderItem[]; next: string | undefined }> => {
-  const query = { limit, ...(store.labelSelector.trim() && { labelSelector: store.labelSelector }) };
+  const query = { limit, ...(place.labelSelector.trim() && { labelSelector: place.labelSelector }) };
   const page = answered(
     Page,
-    await read(pathOf(store), {
+    await read(pathOf(place), {
       query: { ...query, ...(next && { continue: next }) },
       accept: metadataOnly,
       mostBytes: mostPageBytes,
     }),
   );
-  const items = (page.items ?? []).flatMap(({ metadata }) => itemOf(metadata, store.namespace) ?? []);
+  const items = (page.items ?? []).flatMap(({ metadata }) => itemOf(metadata, place.namespace) ?? []);
   return { items, next: page.metadata?.continue || undefined };
 };
 
-/** All items of a store. Throws `ProviderFailed`, also for a store of too many Secrets. */
-export const listStoreItems = (store: Store, kube: Pick<Kube, "asAccount">): Promise<ProviderItem[]> =>
-  withStore(store, kube, async (read) => {
-    const items: ProviderItem[] = [];
-    const untilMs = performance.now() + listMs;
-    let length = 0;
+const listSecrets = (place: SecretPlace, kube: Pick<Kube, "asAccount">): Promise<ProviderItem[]> =>
+  withStore(place, kube, async (read) => {
+    const list = growingList();
     let next: string | undefined;
     for (let seen = 0; seen < mostSecrets; seen += pageSize) {
-      const page = await readPage(store, { limit: pageSize, ...(next && { next }) }, read);
-      items.push(...page.items);
-      length += JSON.stringify(page.items).length;
-      if (length > mostListLength)
-        throw new ProviderFailed("credential_provider_unavailable", "the addresses of the Secrets are too long");
+      const page = await readPage(place, { limit: pageSize, ...(next && { next }) }, read);
+      list.add(page.items);
       next = page.next;
-      if (!next) return items;
-      if (performance.now() > untilMs)
-        throw new ProviderFailed("credential_provider_unavailable", "the store takes too long to list");
+      if (!next) return list.items;
     }
     throw new ProviderFailed(
       "credential_provider_unavailable",
@@ -152,32 +116,19 @@ export const listStoreItems = (store: Store, kube: Pick<Kube, "asAccount">): Pro
     );
   });
 
-/** Whether the store can be listed. Throws `ProviderFailed` when it cannot. */
-export const tryStore = (store: Store, kube: Pick<Kube, "asAccount">): Promise<void> =>
-  withStore(store, kube, async (read) => {
-    await readPage(store, { limit: 1 }, read);
-  });
-
-/**
- * The item of this path as it is now, with its login. It must be among those that the store lists, by its labels too. Throws
- * `ProviderFailed`.
- */
-export const readStoreItem = (
-  store: Store,
-  path: string,
-  kube: Pick<Kube, "asAccount">,
-): Promise<{ item: ProviderItem; login: Login }> => {
+/** It must be among those that a list has, by its labels too. */
+const readSecret = (place: SecretPlace, path: string, kube: Pick<Kube, "asAccount">): Promise<StoredItem> => {
   const [namespace, name = "", ...others] = path.split("/");
   const isPath =
-    namespace === store.namespace && others.length === 0 && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name);
-  return withStore(store, kube, async (read) => {
+    namespace === place.namespace && others.length === 0 && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name);
+  return withStore(place, kube, async (read) => {
     if (!isPath) throw new ProviderFailed("external_credential_not_found", "the path is none of the provider");
-    const labels = store.labelSelector.trim() && { labelSelector: store.labelSelector };
+    const labels = place.labelSelector.trim() && { labelSelector: place.labelSelector };
     const query = { limit: 1, fieldSelector: `metadata.name=${name}`, ...labels };
-    const found = answered(FoundSecrets, await read(pathOf(store), { query, mostBytes: mostSecretBytes }));
+    const found = answered(FoundSecrets, await read(pathOf(place), { query, mostBytes: mostSecretBytes }));
     const [first] = found.items ?? [];
     const secret = ItemSecret.safeParse(first).data;
-    const item = secret && itemOf(secret.metadata, store.namespace);
+    const item = secret && itemOf(secret.metadata, place.namespace);
     if (!item) throw new ProviderFailed("external_credential_not_found", "the provider has no such item");
     const login = loginOf(secret);
     if (!login)
@@ -185,3 +136,14 @@ export const readStoreItem = (
     return { item, login };
   });
 };
+
+/** The Secrets of a namespace. */
+export const openSecretStore = (place: SecretPlace, kube: Pick<Kube, "asAccount">): Store => ({
+  place: place.namespace,
+  list: () => listSecrets(place, kube),
+  read: (path) => readSecret(place, path, kube),
+  tryList: () =>
+    withStore(place, kube, async (read) => {
+      await readPage(place, { limit: 1 }, read);
+    }),
+});

@@ -27,8 +27,8 @@ export type TestLogin = {
 
 type Options = { values?: object; connection?: object; isStored?: boolean; begins?: boolean };
 
-export type OwnLoginParts = AsyncDisposable & {
-  stack: LocalProject;
+/** What makes logins in a running service. */
+export type Logins = AsyncDisposable & {
   site: LoginPages;
   /** Sends a request; throws for a refusal. */
   call(method: string, path: string, body?: unknown): Promise<Body>;
@@ -36,12 +36,13 @@ export type OwnLoginParts = AsyncDisposable & {
   begin(kind: string, options?: Options): Promise<TestLogin>;
 };
 
+export type OwnLoginParts = Logins & { stack: LocalProject };
+
 const waitMs = 120_000;
 
-export const startOwnLoginParts = async (): Promise<OwnLoginParts> => {
-  await using parts = new AsyncDisposableStack();
-  const stack = parts.use(await startProject());
-  const site = parts.use(await startLoginPages());
+/** The site of logins, for a service that runs. */
+export const startLogins = async (stack: Pick<LocalProject, "call">): Promise<Logins> => {
+  const site = await startLoginPages();
   const call = async (method: string, path: string, body?: unknown): Promise<Body> => {
     const response = await stack.call(method, path, body);
     const text = await response.text();
@@ -58,9 +59,7 @@ export const startOwnLoginParts = async (): Promise<OwnLoginParts> => {
     });
     return name;
   };
-  const kept = parts.move();
   return {
-    stack,
     site,
     call,
     async begin(kind, { values, connection, isStored = true, begins = true } = {}) {
@@ -115,6 +114,15 @@ export const startOwnLoginParts = async (): Promise<OwnLoginParts> => {
         },
       };
     },
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
   };
+};
+
+/** The same with a project of its own. */
+export const startOwnLoginParts = async (): Promise<OwnLoginParts> => {
+  await using parts = new AsyncDisposableStack();
+  const stack = parts.use(await startProject());
+  const logins = parts.use(await startLogins(stack));
+  const kept = parts.move();
+  return { ...logins, stack, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };

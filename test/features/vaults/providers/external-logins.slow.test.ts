@@ -1,13 +1,10 @@
 /** Logins that the service does with values of a credential provider: a real browser, a real API server, a store in trouble. */
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../../../src/core/objects/new-id.ts";
-import { authConnectionKind } from "../../../../src/features/vaults/connections/auth-connection.ts";
 import { passwordOf, totpSecret } from "../own-logins/login-pages.ts";
 import { type OwnLoginParts, startOwnLoginParts } from "../own-logins/own-login-parts.ts";
 import { startTeamSecrets, type TeamSecrets } from "./team-secrets.ts";
+import { whatIsLeft } from "./what-is-left.ts";
 
 let parts: OwnLoginParts;
 let team: TeamSecrets;
@@ -39,24 +36,6 @@ afterAll(async () => {
   await parts?.[Symbol.asyncDispose]();
 });
 
-const readers: Record<string, (redis: Redis, key: string) => Promise<unknown>> = {
-  string: (redis, key) => redis.get(key),
-  hash: (redis, key) => redis.hgetall(key),
-  list: (redis, key) => redis.lrange(key, 0, -1),
-  zset: (redis, key) => redis.zrange(key, 0, "-1"),
-  stream: (redis, key) => redis.xrange(key, "-", "+"),
-};
-
-/** All that Redis has, as text. */
-const redisContents = async (): Promise<string> => {
-  const redis = new Redis(parts.stack.redis_url);
-  const texts: string[] = [];
-  for (const key of await redis.keys("*"))
-    texts.push(JSON.stringify([key, await readers[await redis.type(key)]?.(redis, key)]));
-  redis.disconnect();
-  return texts.join("\n");
-};
-
 const success = { flow_status: "SUCCESS", status: "AUTHENTICATED" };
 const originOf = (kind: string): string => new URL(parts.site.loginUrl(kind)).origin;
 const begin = (kind: string, credential: object) => parts.begin(kind, { isStored: false, connection: { credential } });
@@ -69,12 +48,8 @@ test("a login types the values of the Secret and the codes of its seed, and leav
   const state = await login.over();
   expect(state).toMatchObject({ ...success, can_reauth: true, can_reauth_reason: "external_credential" });
   expect(await parts.call("GET", "/credentials")).toEqual([]);
-  const stored = await redisContents();
-  const { items } = await parts.stack.kube.list(authConnectionKind, { namespace: parts.stack.namespace });
-  const logs: string[] = [];
-  for (const file of await readdir(parts.stack.dataDir, { recursive: true }))
-    if (file.endsWith(".log")) logs.push(await readFile(join(parts.stack.dataDir, file), "utf8"));
-  const left = [JSON.stringify([state, await login.timeline(), items]), stored, logs.join("\n")];
+  const told = JSON.stringify([state, await login.timeline()]);
+  const left = [told, ...(await whatIsLeft(parts.stack))];
   // The control: each place tells of the login.
   for (const text of left) expect(text).toContain(login.id);
   for (const text of left)

@@ -94,7 +94,12 @@ describe("a provider", () => {
   // PROVIDER-3
   test.each<[object, string, string]>([
     [{ provider_type: "onepassword", namespace: undefined }, "not_supported_here", "provider_type"],
-    [{ provider_type: "vault" }, "not_supported_here", "provider_type"],
+    [{ provider_type: "vault", address: "https://vault.example" }, "not_supported_here", "provider_type"],
+    [{ provider_type: "vault" }, "bad_request", "address"],
+    [{ provider_type: "vault", address: "https://vault.example/v1" }, "bad_request", "address"],
+    [{ address: "https://vault.example" }, "bad_request", "address"],
+    [{ path_prefix: "a/../b" }, "bad_request", "path_prefix"],
+    [{ namespace: "a/b" }, "bad_request", "namespace"],
     [{ provider_type: "other" }, "bad_request", "provider_type"],
     [{ namespace: undefined }, "bad_request", "namespace"],
     [{ namespace: "Team/x" }, "bad_request", "namespace"],

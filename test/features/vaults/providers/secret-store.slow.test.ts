@@ -5,12 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import {
-  listStoreItems,
-  ProviderFailed,
-  readStoreItem,
-  tryStore,
-} from "../../../../src/features/vaults/providers/secret-store.ts";
+import { openSecretStore } from "../../../../src/features/vaults/providers/secret-store.ts";
+import { ProviderFailed } from "../../../../src/features/vaults/providers/store.ts";
 import { Sensitive } from "../../../../src/platform/base/sensitive.ts";
 import { connectKube, type Kube } from "../../../../src/platform/kube/client.ts";
 import { sharedServers } from "../../../support/control-plane.ts";
@@ -29,9 +25,8 @@ afterAll(async () => {
   await kube?.close();
 });
 
-const store = (labelSelector = "") => ({
-  ...{ token: new Sensitive(team.token), namespace: team.namespace, labelSelector },
-});
+const store = (labelSelector = "", api = kube) =>
+  openSecretStore({ token: new Sensitive(team.token), namespace: team.namespace, labelSelector }, api);
 
 // PROVIDER-4
 test("a list of more Secrets than a page, and of large ones, is whole", async () => {
@@ -43,9 +38,9 @@ test("a list of more Secrets than a page, and of large ones, is whole", async ()
         team.put(name, `https://${name}.example`, { password: "x".repeat(index === 0 ? 900_000 : 1) }),
       ),
     );
-  const items = await listStoreItems(store(), kube);
+  const items = await store().list();
   expect(new Set(items.map(({ path }) => path)).size).toBe(620);
-  expect((await listStoreItems(store("none=here"), kube)).length).toBe(0);
+  expect((await store("none=here").list()).length).toBe(0);
 });
 
 // PROVIDER-9
@@ -61,10 +56,10 @@ test("a server that accepts and says nothing is given up on in time, and its Sec
     const beganMs = performance.now();
     const failed = await Promise.all(
       [
-        listStoreItems(store(), unanswered),
-        readStoreItem(store(), `${team.namespace}/s-1`, unanswered),
-        tryStore(store(), unanswered),
-      ].map((tried) =>
+        store("", unanswered).list(),
+        store("", unanswered).read(`${team.namespace}/s-1`),
+        store("", unanswered).tryList(),
+      ].map((tried: Promise<unknown>) =>
         tried.then(
           () => undefined,
           (error: unknown) => error,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ItemSecret, itemOf, loginOf, originsOf } from "./item-of-secret.ts";
+import { originsOf } from "./item.ts";
+import { ItemSecret, itemOf, loginOf } from "./item-of-secret.ts";
 
 const encoded = (data: Record<string, string>) =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, Buffer.from(value).toString("base64")]));
