@@ -1,0 +1,77 @@
+/** Carries out what is decided of a page, and what a caller has handed in. */
+import type { PageSurvey } from "../fill/page-survey.ts";
+import { ask, needPerson } from "./ask.ts";
+import type { Drive } from "./drive.ts";
+import { Ended, failed } from "./outcome.ts";
+import type { Submitted } from "./own-logins.ts";
+import { loginRules } from "./reading/login-rules.ts";
+import { noteActed, pageOf, type Step } from "./reading/next-step.ts";
+import type { LoginChoice } from "./reading/read-login-page.ts";
+import { type Look, typeValues } from "./type-values.ts";
+
+/** What one login types and presses at most: a page that leads in circles ends it. */
+const mostActs = 20;
+
+const send = async (drive: Drive, { survey, page }: Look, step: Step & { do: "send" }): Promise<void> => {
+  noteActed(drive.memory, page, { nowMs: performance.now(), toSend: false });
+  const { send: button, fields } = step.form;
+  if (button) await survey.press(button.place);
+  else if (fields[0]) await survey.submit(fields[0].place);
+};
+
+/** The button that sends a choice among radio buttons. */
+const sendOfChoice = (survey: PageSurvey, frame: number): number | undefined => {
+  const pressables = survey.frames[frame]?.pressables ?? [];
+  const index = pressables.findIndex(({ kind, text }) => kind === "submit" && !loginRules.never(text));
+  return index < 0 ? undefined : index;
+};
+
+const choose = async (
+  drive: Drive,
+  { survey, page }: Look,
+  what: Pick<LoginChoice, "place" | "kind">,
+): Promise<void> => {
+  noteActed(drive.memory, page, { nowMs: performance.now(), toSend: false });
+  drive.memory.hasChosen = true;
+  await survey.press(what.place);
+  const index = what.kind === "radio" ? sendOfChoice(survey, what.place.frame) : undefined;
+  if (index !== undefined) await survey.press({ frame: what.place.frame, index });
+};
+
+/** What a caller has handed in since the last look. */
+export const takeSubmitted = async (drive: Drive, look: Look, submitted: Submitted): Promise<void> => {
+  for (const [ref, value] of submitted.values) {
+    drive.given.set(ref, value);
+    drive.memory.typed.delete(ref);
+    drive.memory.rejected.delete(ref);
+  }
+  const { choice } = submitted;
+  const chosen = choice && look.page.choices.find(({ text }) => text === choice.label);
+  if (chosen) await choose(drive, look, chosen);
+};
+
+/** Carries out a step; throws `Ended` when it is the last one. */
+export const act = async (drive: Drive, look: Look, step: Step): Promise<void> => {
+  if (["type", "send", "press"].includes(step.do)) {
+    drive.acts += 1;
+    if (drive.acts > mostActs) throw failed("too_many_steps");
+  }
+  switch (step.do) {
+    case "wait":
+      return;
+    case "type":
+      return typeValues(drive, look, step);
+    case "send":
+      return send(drive, look, step);
+    case "press":
+      return choose(drive, look, step.what);
+    case "ask":
+      return ask(drive, step);
+    case "person":
+      return needPerson(drive, step.why);
+    case "fail":
+      throw failed(step.code, step.origin);
+    case "done":
+      throw new Ended("SUCCESS", undefined, pageOf(look.page.url));
+  }
+};
