@@ -11,7 +11,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../platform/base/errors.ts";
-import { awaitWith } from "../../../platform/base/retry.ts";
+import { awaitWith, doubling } from "../../../platform/base/retry.ts";
 import { fetchConnection } from "../connections/connections.ts";
 import { type Drive, NotMine, write } from "./drive.ts";
 import { isOver, type LoginFlow } from "./flow.ts";
@@ -93,28 +93,52 @@ const openDrive = async (
   }
 };
 
-/** Between two tries to reach what a login needs and is away, ms. */
+/**
+ * Between two tries to open what a login needs, ms: ever longer, as a broken credential does not mend itself; but the login
+ * ends in time.
+ */
+const pauseMs = doubling(2000, 30_000);
+
+/** Between two looks at a login that another replica drives, ms. */
 const awayMs = 2000;
 
-/** `takesOver`: whether this replica has just got the login, whoever drove it before. */
-const driveOnce = async (
-  { uid, flowId, takesOver }: { uid: string; flowId: string; takesOver: boolean },
-  deps: OwnLoginDeps,
-  signal: AbortSignal,
-): Promise<void> => {
+/** How long after its end a login is still tried to be ended, while Redis is away, ms. */
+const graceMs = 60_000;
+
+/**
+ * What one replica knows of a login that it drives, from try to try. `takesOver`: whether it has just got the login, whoever
+ * drove it before. `last`: as it was read last.
+ */
+type Turn = { uid: string; flowId: string; takesOver: boolean; last: LoginFlow | undefined };
+
+/** Ends a login that was not opened; its browser too, should a replica before have started one. */
+const endUnopened = async ({ uid, flow }: { uid: string; flow: LoginFlow }, ended: Ended, deps: OwnLoginDeps) => {
+  const project = deps.projects.find(flow.projectId);
+  if (project && flow.session) await endLoginBrowser(flow.session, project, deps);
+  const { version, ...before } = flow;
+  const written = await deps.flows.write(uid, version, { ...before, ...outcomeOf(ended), updatedMs: Date.now() });
+  if (!written) throw new NotMine();
+};
+
+/** What a login comes to that could not be opened in its time. */
+const neverOpened = (error: unknown): Ended =>
+  error instanceof AppError && error.code === "unavailable" ? new Ended("EXPIRED") : failed("credential_unreadable");
+
+const driveOnce = async (turn: Turn, deps: OwnLoginDeps, signal: AbortSignal): Promise<void> => {
+  const { uid, flowId } = turn;
   const flow = await deps.flows.read(uid);
   if (!flow || flow.id !== flowId || isOver(flow)) return;
-  const drive = await openDrive(uid, flow, deps, signal);
-  if (!drive) {
-    const { version, ...before } = flow;
-    await deps.flows.write(uid, version, { ...before, ...outcomeOf(new Ended("CANCELED")), updatedMs: Date.now() });
-    return;
-  }
+  turn.last = flow;
+  if (flow.driver !== deps.replica && !turn.takesOver) throw new NotMine();
+  const drive = await openDrive(uid, flow, deps, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    if (Date.now() < flow.expiresMs) throw error;
+    return neverOpened(error);
+  });
+  if (!drive || drive instanceof Ended) return endUnopened({ uid, flow }, drive ?? new Ended("CANCELED"), deps);
   try {
-    if (flow.driver !== deps.replica) {
-      if (!takesOver) throw new NotMine();
-      await write(drive, { driver: deps.replica });
-    }
+    if (flow.driver !== deps.replica) await write(drive, { driver: deps.replica });
+    turn.takesOver = false;
     const { problem } = drive.stored;
     if (problem) throw failed(problem.code, problem.message);
     if (!flow.session) await startBrowser(drive);
@@ -131,9 +155,31 @@ const isBack = async (uid: string, flowId: string, { flows, replica }: OwnLoginD
   return now.driver === replica;
 };
 
+/** Waits until a login can go on that could not; false when it is over. Throws the error when it is of no use any more. */
+const waitToGoOn = async (
+  error: unknown,
+  { turn, failures }: { turn: Turn; failures: number },
+  deps: OwnLoginDeps,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  signal.throwIfAborted();
+  const leftMs = (turn.last?.expiresMs ?? Infinity) - Date.now();
+  if (leftMs < -graceMs) throw error;
+  if (error instanceof NotMine) {
+    turn.takesOver = false;
+    const back = await isBack(turn.uid, turn.flowId, deps);
+    if (back === false) await sleep(awayMs, undefined, { signal });
+    return back !== "over";
+  }
+  const code = error instanceof AppError ? error.code : (error as Error).name;
+  deps.log.warn({ connection: turn.last?.connectionId, code }, "a login can't go on now");
+  await sleep(leftMs > 0 ? Math.min(pauseMs(failures), leftMs) : awayMs, undefined, { signal });
+  return true;
+};
+
 /**
  * Drives a login to its end. Rejects when `signal` is aborted: another replica goes on with it. Of a login that another
- * replica drives it waits for the end.
+ * replica drives it waits for the end. Rejects too when a login could not be ended for a minute after its time.
  */
 export const driveLogin = async (
   uid: string,
@@ -141,19 +187,14 @@ export const driveLogin = async (
   deps: OwnLoginDeps,
   signal: AbortSignal,
 ): Promise<void> => {
-  const isLost = async (error: unknown): Promise<boolean> => {
-    signal.throwIfAborted();
-    if (!(error instanceof NotMine || error instanceof AppError)) throw error;
-    const back = error instanceof AppError ? false : await isBack(uid, flowId, deps);
-    if (back === false) await sleep(awayMs, undefined, { signal });
-    return back === "over";
-  };
-  for (let takesOver = true; ; takesOver = false) {
+  const turn: Turn = { uid, flowId, takesOver: true, last: undefined };
+  for (let failures = 0; ; ) {
     signal.throwIfAborted();
     try {
-      return await driveOnce({ uid, flowId, takesOver }, deps, signal);
+      return await driveOnce(turn, deps, signal);
     } catch (error) {
-      if (await isLost(error)) return;
+      if (!(error instanceof NotMine)) failures += 1;
+      if (!(await waitToGoOn(error, { turn, failures }, deps, signal))) return;
     }
   }
 };

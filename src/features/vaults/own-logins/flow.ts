@@ -47,6 +47,7 @@ const flowErrors = [
   "browser_not_started",
   "credential_provider_refused",
   "credential_provider_unavailable",
+  "credential_unreadable",
   "credentials_rejected",
   "external_action_required",
   "external_credential_not_found",

@@ -31,6 +31,7 @@ const texts: Record<FlowError, string> = {
   browser_not_started: "there was no browser for the login",
   credential_provider_refused: "the credential provider does not let in",
   credential_provider_unavailable: "the credential provider does not answer now",
+  credential_unreadable: "the stored login could not be read until the login's time was over",
   credentials_rejected: "the site did not take the stored login",
   external_action_required: "only a person can go on; begin a login by POST /auth/connections/{id}/login",
   external_credential_not_found: "the connection's credential is not there",

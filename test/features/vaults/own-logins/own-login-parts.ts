@@ -1,6 +1,7 @@
 /** A running service, the site of logins, and connections to it whose logins the service does. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../../../../src/core/objects/new-id.ts";
+import type { Call } from "../../../support/pool-client.ts";
 import { type LocalProject, startProject } from "../../../support/stack.ts";
 import { type LoginPages, passwordOf, startLoginPages, totpSecret } from "./login-pages.ts";
 
@@ -17,6 +18,8 @@ export type TestLogin = {
   login(): Promise<Body>;
   state(): Promise<Body>;
   submit(body: object): Promise<Body>;
+  /** The first state of this kind. */
+  until(isThere: (state: Body) => boolean): Promise<Body>;
   /** The state when it waits for something new, or is over. `before`: the interaction that was there. */
   settled(before?: string): Promise<Body>;
   over(): Promise<Body>;
@@ -40,11 +43,10 @@ export type OwnLoginParts = Logins & { stack: LocalProject };
 
 const waitMs = 120_000;
 
-/** The site of logins, for a service that runs. */
-export const startLogins = async (stack: Pick<LocalProject, "call">): Promise<Logins> => {
-  const site = await startLoginPages();
+/** Connections to a site, through an API. `send`: sends a request to it. */
+export const loginsAt = (send: Call, site: LoginPages): Pick<Logins, "call" | "begin"> => {
   const call = async (method: string, path: string, body?: unknown): Promise<Body> => {
-    const response = await stack.call(method, path, body);
+    const response = await send(method, path, body);
     const text = await response.text();
     if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text === "" ? undefined : JSON.parse(text);
@@ -60,7 +62,6 @@ export const startLogins = async (stack: Pick<LocalProject, "call">): Promise<Lo
     return name;
   };
   return {
-    site,
     call,
     async begin(kind, { values, connection, isStored = true, begins = true } = {}) {
       const credential = isStored ? await store(kind, values) : undefined;
@@ -93,6 +94,7 @@ export const startLogins = async (stack: Pick<LocalProject, "call">): Promise<Lo
         login,
         state: () => call("GET", path),
         submit: (body) => call("POST", `${path}/submit`, body),
+        until,
         settled: (before) =>
           until(
             (state) =>
@@ -107,13 +109,22 @@ export const startLogins = async (stack: Pick<LocalProject, "call">): Promise<Lo
           await call("DELETE", path);
           if (session === undefined) return;
           const untilMs = performance.now() + waitMs;
-          while ((await stack.call("GET", `/browsers/${session}`)).status !== 404) {
+          while ((await send("GET", `/browsers/${session}`)).status !== 404) {
             if (performance.now() > untilMs) throw new Error("the browser of a deleted connection stays");
             await sleep(300);
           }
         },
       };
     },
+  };
+};
+
+/** The site of logins, for a service that runs. */
+export const startLogins = async (stack: Pick<LocalProject, "call">): Promise<Logins> => {
+  const site = await startLoginPages();
+  return {
+    site,
+    ...loginsAt((method, path, body) => stack.call(method, path, body), site),
     [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
   };
 };
