@@ -1,7 +1,7 @@
 /** Carries out what is decided of a page, and what a caller has handed in. */
 import type { PageSurvey } from "../fill/page-survey.ts";
 import { ask, needPerson } from "./ask.ts";
-import type { Drive } from "./drive.ts";
+import { type Drive, write } from "./drive.ts";
 import { Ended, failed } from "./outcome.ts";
 import type { Submitted } from "./own-logins.ts";
 import { loginRules } from "./reading/login-rules.ts";
@@ -12,8 +12,15 @@ import { type Look, typeValues } from "./type-values.ts";
 /** What one login types and presses at most: a page that leads in circles ends it. */
 const mostActs = 20;
 
-const send = async (drive: Drive, { survey, page }: Look, step: Step & { do: "send" }): Promise<void> => {
-  noteActed(drive.memory, page, { nowMs: performance.now(), toSend: false });
+/** Notes in Redis that something is pressed, before it is: of two replicas one presses it, and none once more. */
+const notePress = async (drive: Drive, { page }: Look): Promise<void> => {
+  noteActed(drive.memory, page, { nowMs: performance.now() });
+  await write(drive, {});
+};
+
+const send = async (drive: Drive, look: Look, step: Step & { do: "send" }): Promise<void> => {
+  const { survey } = look;
+  await notePress(drive, look);
   const { send: button, fields } = step.form;
   if (button) await survey.press(button.place);
   else if (fields[0]) await survey.submit(fields[0].place);
@@ -26,12 +33,9 @@ const sendOfChoice = (survey: PageSurvey, frame: number): number | undefined => 
   return index < 0 ? undefined : index;
 };
 
-const choose = async (
-  drive: Drive,
-  { survey, page }: Look,
-  what: Pick<LoginChoice, "place" | "kind">,
-): Promise<void> => {
-  noteActed(drive.memory, page, { nowMs: performance.now(), toSend: false });
+const choose = async (drive: Drive, look: Look, what: Pick<LoginChoice, "place" | "kind">): Promise<void> => {
+  const { survey } = look;
+  await notePress(drive, look);
   drive.memory.hasChosen = true;
   await survey.press(what.place);
   const index = what.kind === "radio" ? sendOfChoice(survey, what.place.frame) : undefined;

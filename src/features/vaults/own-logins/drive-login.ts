@@ -16,10 +16,10 @@ import { fetchConnection } from "../connections/connections.ts";
 import { type Drive, NotMine, write } from "./drive.ts";
 import { isOver, type LoginFlow } from "./flow.ts";
 import { follow } from "./follow-page.ts";
-import { endLoginBrowser, startLoginBrowser } from "./login-browser.ts";
+import { endLoginBrowser, endUntoldBrowsers, startLoginBrowser } from "./login-browser.ts";
 import { Ended, failed, finish, outcomeOf } from "./outcome.ts";
 import type { OwnLoginDeps } from "./own-logins.ts";
-import { newMemory } from "./reading/next-step.ts";
+import { resumedMemory } from "./reading/next-step.ts";
 import { openStored } from "./stored-for-login.ts";
 
 const startBrowser = async (drive: Drive): Promise<void> => {
@@ -68,12 +68,10 @@ const openDrive = async (
     if (connection.metadata.uid !== uid) return undefined;
     // A store can be slow.
     const stored = await awaitWith(openStored(connection, project, deps), signal);
-    const memory = newMemory(connection.spec.loginUrl ?? "", performance.now());
-    for (const ref of flow.typed) memory.typed.add(ref);
-    for (const ref of flow.rejected) memory.rejected.add(ref);
+    const known = { ...flow, isTyping: flow.step === "SUBMITTING" };
+    const memory = resumedMemory(known, connection.spec.loginUrl ?? "", performance.now());
     // It was tried in vain too often: a person may give another one.
     if (!stored.isUsable) memory.rejected.add("password");
-    memory.hasActed = flow.typed.length > 0;
     return {
       uid,
       project,
@@ -137,10 +135,13 @@ const driveOnce = async (turn: Turn, deps: OwnLoginDeps, signal: AbortSignal): P
   });
   if (!drive || drive instanceof Ended) return endUnopened({ uid, flow }, drive ?? new Ended("CANCELED"), deps);
   try {
-    if (flow.driver !== deps.replica) await write(drive, { driver: deps.replica });
+    const isNew = flow.driver !== deps.replica;
+    if (isNew) await write(drive, { driver: deps.replica });
     turn.takesOver = false;
+    if (flow.isIn) throw new Ended("SUCCESS", undefined, flow.postLoginUrl);
     const { problem } = drive.stored;
     if (problem) throw failed(problem.code, problem.message);
+    if (isNew && !flow.session) await endUntoldBrowsers(drive.connection, drive.project, deps);
     if (!flow.session) await startBrowser(drive);
     await follow(drive);
   } catch (error) {

@@ -30,8 +30,15 @@ export type Drive = {
 export const write = async (drive: Drive, changes: Partial<LoginFlow>): Promise<void> => {
   const { uid, deps, flow } = drive;
   const { version, ...before } = flow;
-  const { typed, rejected } = drive.memory;
-  const after = { ...before, ...changes, typed: [...typed], rejected: [...rejected], updatedMs: Date.now() };
+  const { typed, rejected, unsent } = drive.memory;
+  const after = {
+    ...before,
+    ...changes,
+    typed: [...typed],
+    rejected: [...rejected],
+    unsent: unsent.size > 0 ? [...unsent] : undefined,
+    updatedMs: Date.now(),
+  };
   const written = await deps.flows.write(uid, version, after);
   if (!written) throw new NotMine();
   drive.flow = written;

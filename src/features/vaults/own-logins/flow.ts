@@ -92,6 +92,10 @@ export const LoginFlow = z.object({
   /** Names of values that were typed, and of those that the site refused. */
   typed: z.array(z.string().max(128)).max(100).default([]),
   rejected: z.array(z.string().max(128)).max(100).default([]),
+  /** Of those that were typed: what is in the page, or is just being typed into it, and was not sent. */
+  unsent: z.array(z.string().max(128)).max(100).optional(),
+  /** Whether the site has let in, so that only the profile is to be saved. */
+  isIn: z.boolean().optional(),
 });
 export type LoginFlow = z.infer<typeof LoginFlow>;
 

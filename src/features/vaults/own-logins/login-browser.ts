@@ -25,6 +25,9 @@ export type LoginBrowserDeps = CreateDeps &
 /** Without a client for this long it ends by itself, s: then no replica drives the login any more. */
 const idleSeconds = 60;
 
+/** The tag with the connection that a browser logs in. */
+const loginTag = "browserpool.dev/login";
+
 /** What a browser may outlive its login by, s. */
 const spareSeconds = 120;
 
@@ -44,7 +47,7 @@ export const startLoginBrowser = async (
     profile: { name: connection.spec.profileName, save_changes: keeps },
     timeout_seconds: idleSeconds,
     max_session_seconds: Math.ceil(limitMs / 1000) + spareSeconds,
-    tags: { "browserpool.dev/login": connection.metadata.name },
+    tags: { [loginTag]: connection.metadata.name },
   });
   const { session } = await createBrowser({ request, project, baseUrl: "", forLogin: true }, deps, signal);
   return session.session_id;
@@ -72,6 +75,28 @@ export const endLoginBrowser = async (session: string, project: Project, deps: L
   } catch (err) {
     // It ends by itself when nobody has been connected for a while.
     deps.log.warn({ err, session_id: session }, "the browser of a login could not be ended");
+  }
+};
+
+/**
+ * Ends the browsers that a replica has started for a login of this connection and could tell nobody of, those of checks left
+ * out. Else they would end by themselves, but after a minute.
+ */
+export const endUntoldBrowsers = async (
+  connection: AuthConnection,
+  project: Project,
+  deps: LoginBrowserDeps,
+): Promise<void> => {
+  const untold = deps.browsers
+    .list()
+    .filter(
+      ({ metadata: { namespace }, spec: { tags, profile } }) =>
+        namespace === project.namespace && tags?.[loginTag] === connection.metadata.name && profile?.saveChanges,
+    );
+  for (const { metadata } of untold) {
+    await endLoginBrowser(metadata.name, project, deps);
+    // One that has no session yet.
+    await deps.kube.delete(browserKind, metadata, { uid: metadata.uid }).catch(() => undefined);
   }
 };
 
@@ -107,6 +132,7 @@ export const keepLoginBrowser = async (
   signal: AbortSignal,
 ): Promise<boolean> => {
   const ref = { namespace: project.namespace, name: session };
+  if (!(await deps.kube.get(browserKind, ref))) return false;
   await deps.kube.patch(browserKind, ref, { metadata: { annotations: { [heldSaveAnnotation]: null } } });
   // The operator must know before the browser ends, or it would throw the state away.
   const known = await untilStatus(ref, (one) => saveReason(one) === "AtEnd" || isSaveSettled(one), {

@@ -74,7 +74,8 @@ export const outcomeOf = ({ status, code, detail }: Ended): Partial<LoginFlow> =
   }),
   ...(code === "account_locked" && { websiteError: "the account is locked" }),
   ...(code === "credentials_rejected" && { websiteError: "the site did not take what was typed" }),
-  ...(status === "SUCCESS" && { websiteError: undefined, ...(detail && { postLoginUrl: detail }) }),
+  postLoginUrl: status === "SUCCESS" ? detail : undefined,
+  ...(status === "SUCCESS" && { websiteError: undefined }),
 });
 
 /** Ends a login and its browser, and keeps the browser's state after a success. */
@@ -83,7 +84,14 @@ export const finish = async (drive: Drive, ended: Ended): Promise<void> => {
   const { session } = drive.flow;
   let outcome = ended;
   if (session && ended.status === "SUCCESS") {
-    await write(drive, { step: "SUBMITTING", fields: [], choices: [], externalMessage: undefined });
+    await write(drive, {
+      step: "SUBMITTING",
+      fields: [],
+      choices: [],
+      externalMessage: undefined,
+      isIn: true,
+      postLoginUrl: ended.detail,
+    });
     if (!(await keepLoginBrowser(session, project, deps, signal))) outcome = failed("profile_not_saved");
   } else if (session) await endLoginBrowser(session, project, deps);
   if (outcome.status !== "CANCELED") await noteOutcome(drive, outcome);

@@ -68,7 +68,7 @@ export const typeValues = async (drive: Drive, { survey, page }: Look, step: Ste
     memory.typed.add(ref);
     memory.rejected.delete(ref);
   }
-  noteActed(memory, page, { nowMs: performance.now(), toSend: true });
+  noteActed(memory, page, { nowMs: performance.now(), unsent: fields.map(({ ref }) => ref) });
   await write(drive, { step: "SUBMITTING", fields: [], choices: [], externalMessage: undefined });
   if (form.remember) await survey.press(form.remember.place);
   await maskValues(found.lease, maskedOf(drive, fields), deps);
@@ -76,7 +76,7 @@ export const typeValues = async (drive: Drive, { survey, page }: Look, step: Ste
   if (!isTyped) {
     // The page has changed meanwhile, or does not answer: it is looked at again.
     for (const { ref } of fields) memory.typed.delete(ref);
-    Object.assign(memory, { sent: undefined, toSend: false });
+    Object.assign(memory, { sent: undefined, unsent: new Set() });
   }
   // A value that was given is typed once; a code is of no use afterwards.
   for (const { kind, ref } of fields) if (kind === "code") drive.given.delete(ref);

@@ -20,6 +20,8 @@ export type LoginPages = AsyncDisposable & {
   endSessions(kind: string): void;
   /** Approves the login of a kind on the other device. */
   approve(kind: string): void;
+  /** Lets forms of a kind wait for their answer until it is called. */
+  hold(kind: string): () => void;
   /** How often the inside was shown. */
   entered(kind: string): number;
 };
@@ -161,6 +163,7 @@ export const startLoginPages = async (): Promise<LoginPages> => {
   const generations = new Map<string, number>();
   const approved = new Set<string>();
   const entered = new Map<string, number>();
+  const held = new Map<string, Promise<void>>();
   let urls = { site: "", sso: "" };
   const generationOf = (kind: string): number => generations.get(kind) ?? 1;
 
@@ -211,7 +214,10 @@ export const startLoginPages = async (): Promise<LoginPages> => {
     const [, kind = "", path = ""] = new URL(request.url ?? "", `http://${host}`).pathname.split("/");
     const isPost = request.method === "POST";
     const fields = isPost ? await bodyOf(request) : {};
-    if (isPost) sent.push({ kind, path, host, fields });
+    if (isPost) {
+      sent.push({ kind, path, host, fields });
+      await held.get(kind);
+    }
     const context = {
       kind,
       path,
@@ -233,6 +239,11 @@ export const startLoginPages = async (): Promise<LoginPages> => {
     sent,
     endSessions: (kind) => void generations.set(kind, generationOf(kind) + 1),
     approve: (kind) => void approved.add(kind),
+    hold(kind) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held.set(kind, promise);
+      return resolve;
+    },
     entered: (kind) => entered.get(kind) ?? 0,
     async [Symbol.asyncDispose]() {
       for (const server of [site, sso]) {

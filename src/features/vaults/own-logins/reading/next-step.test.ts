@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SeenFrame } from "../../fill/page-survey.ts";
-import { newMemory, nextStep, noteActed, type Step, valueNameOf } from "./next-step.ts";
+import { newMemory, nextStep, noteActed, resumedMemory, type Step, valueNameOf } from "./next-step.ts";
 import { type LoginField, readLoginPage } from "./read-login-page.ts";
 
 type Field = SeenFrame["fields"][number];
@@ -71,7 +71,7 @@ const loginAt = (stored: string[] = ["username", "password"], hasTotp = false) =
     /** As after values were typed into the page, and sent. */
     sent(refs: string[], seen: SeenFrame[]) {
       for (const ref of refs) memory.typed.add(ref);
-      noteActed(memory, read(...seen), { nowMs, toSend: false });
+      noteActed(memory, read(...seen), { nowMs });
     },
   };
 };
@@ -125,7 +125,7 @@ describe("the next step", () => {
   test("sends by the button that says so", () => {
     const { look, memory } = loginAt();
     memory.typed.add("username").add("password");
-    memory.toSend = true;
+    memory.unsent.add("password");
     const filled = { ...form, fields: form.fields.map((one) => ({ ...one, isEmpty: false })) };
     expect(look([filled])).toMatchObject({ do: "send", form: { send: { text: "Sign in" } } });
   });
@@ -213,5 +213,36 @@ describe("the next step", () => {
       do: "fail",
       code: "account_locked",
     });
+  });
+});
+
+describe("a login of another replica", () => {
+  const filled = { ...form, fields: form.fields.map((one) => ({ ...one, isEmpty: false })) };
+  const both = ["username", "password"];
+  /** The step at a page that has been still for a second, and after `waitMs`. */
+  const resumed = (
+    flow: Omit<Parameters<typeof resumedMemory>[0], "rejected">,
+    seen: SeenFrame,
+    waitMs = 1000,
+  ): Step => {
+    const memory = resumedMemory({ rejected: [], ...flow }, "https://shop.example/login", 0);
+    const input = { memory, hasTotp: false, isAllowed, page: read(seen), sourceOf: () => "stored" as const };
+    nextStep({ ...input, nowMs: 0 });
+    return nextStep({ ...input, nowMs: waitMs });
+  };
+
+  // LOGIN-21
+  test("types again what was being typed, sends what was typed, and never sends again what was sent", () => {
+    expect(resumed({ typed: both, unsent: both, isTyping: true }, filled)).toMatchObject({
+      do: "type",
+      fields: [{}, {}],
+    });
+    expect(resumed({ typed: both, unsent: both, isTyping: false }, filled)).toMatchObject({ do: "send" });
+    expect(resumed({ typed: both, isTyping: true }, filled)).toEqual({ do: "wait" });
+    expect(resumed({ typed: both, isTyping: true }, filled, 11_000)).toMatchObject({
+      do: "ask",
+      fields: [{ isOptional: true }, { ref: "password", reason: "rejected" }],
+    });
+    expect(resumed({ typed: both, isTyping: true }, form)).toMatchObject({ do: "ask" });
   });
 });

@@ -38,8 +38,8 @@ export type LoginMemory = {
   hasChosen: boolean;
   /** The page when a form was sent last: how it was, and the lines that it had. */
   sent: { signature: string; atMs: number; lines: Set<string> } | undefined;
-  /** Whether values were typed that were not sent yet. */
-  toSend: boolean;
+  /** The names of the values that were typed and not sent yet. */
+  unsent: Set<string>;
   /** The page at the last look, and since when it has been so. */
   signature: string;
   sinceMs: number;
@@ -47,18 +47,42 @@ export type LoginMemory = {
   startPage: string;
 };
 
-/** The memory of a login that begins, or that another replica goes on with. */
+/** The memory of a login that begins. */
 export const newMemory = (startUrl: string, nowMs: number): LoginMemory => ({
   typed: new Set(),
   rejected: new Set(),
   hasActed: false,
   hasChosen: false,
   sent: undefined,
-  toSend: false,
+  unsent: new Set(),
   signature: "",
   sinceMs: nowMs,
   startPage: pageOf(startUrl),
 });
+
+/**
+ * The memory of a login that another replica has driven, by what Redis keeps of it. What was being typed may be there in
+ * part, so it counts as not typed; what was sent is not sent again, whatever has become of it.
+ */
+export const resumedMemory = (
+  flow: { typed: string[]; rejected: string[]; unsent?: string[] | undefined; isTyping: boolean },
+  startUrl: string,
+  nowMs: number,
+): LoginMemory => {
+  const unsent = flow.unsent ?? [];
+  const typed = flow.typed.filter((ref) => !(flow.isTyping && unsent.includes(ref)));
+  const memory = newMemory(startUrl, nowMs);
+  const hasActed = flow.typed.length > 0;
+  return {
+    ...memory,
+    typed: new Set(typed),
+    rejected: new Set(flow.rejected),
+    unsent: new Set(flow.isTyping ? [] : unsent),
+    hasActed,
+    // It is not known what the page looked like.
+    sent: typed.length > 0 ? { signature: "", atMs: nowMs, lines: new Set() } : undefined,
+  };
+};
 
 /** A page must be still for this long before anything is concluded from it, ms. */
 const stillMs = 600;
@@ -130,10 +154,10 @@ const withUser = (missing: MissingField[], { memory }: StepInput, { fields }: Lo
 const formStep = (input: StepInput, form: LoginForm): Step => {
   const { page, memory, nowMs } = input;
   const sentMs = memory.sent ? nowMs - memory.sent.atMs : Infinity;
-  const isUnchanged = !memory.toSend && page.signature === memory.sent?.signature;
+  const isUnchanged = memory.unsent.size === 0 && page.signature === memory.sent?.signature;
   if ((form.isBusy || isUnchanged) && sentMs < patienceMs) return { do: "wait" };
   if (!input.isAllowed(form.origin)) return { do: "fail", code: "origin_not_allowed", origin: form.origin };
-  const isTyped = memory.toSend && form.fields.every(({ ref, isEmpty }) => !memory.typed.has(ref) || !isEmpty);
+  const isTyped = memory.unsent.size > 0 && form.fields.every(({ ref, isEmpty }) => !memory.typed.has(ref) || !isEmpty);
   if (memory.sent && isSameForm(input, form) && !(isTyped && !isNew(page.refusals, memory))) {
     if (!isRefused(input, form)) return { do: "wait" };
     noteRefusal(memory, form);
@@ -157,14 +181,18 @@ const choiceStep = ({ page, memory, hasTotp }: StepInput): Step => {
   return { do: "ask", fields: [], choices: page.choices };
 };
 
-/** Notes that something is done to a page now. `toSend`: whether values are typed that are to be sent. */
+/** Notes that something is done to a page now. `unsent`: the names of the values that are typed, to be sent later. */
 export const noteActed = (
   memory: LoginMemory,
   page: LoginPage,
-  { nowMs, toSend }: { nowMs: number; toSend: boolean },
+  { nowMs, unsent = [] }: { nowMs: number; unsent?: readonly string[] },
 ): void => {
   const lines = new Set([...page.refusals, ...page.locks]);
-  Object.assign(memory, { hasActed: true, toSend, sent: { signature: page.signature, atMs: nowMs, lines } });
+  Object.assign(memory, {
+    hasActed: true,
+    unsent: new Set(unsent),
+    sent: { signature: page.signature, atMs: nowMs, lines },
+  });
 };
 
 /** A page that shows no form and no sign of the inside. */
