@@ -13,7 +13,7 @@ type Unserved = { body?: Record<string, string>; query?: Record<string, string> 
 const noRegion = "an installation is one region; leave it out";
 const noBrowser = "browsers that log in are the same for all connections; leave it out";
 const noSkills = "logins learn nothing from page to page; leave it out";
-const noSuchChoice = "a login waits for no such choice here; give selected_choice_id or mfa_option_id";
+const noSuchChoice = "a login waits for no such choice here; give selected_choice_id, mfa_option_id or sso_provider";
 const onlySha1 = "codes follow RFC 6238 with HMAC-SHA1, 6 digits and 30 seconds; leave it out where the site has these";
 
 const oneService = "all calls are of one service; leave it out";
@@ -55,7 +55,7 @@ export const unservedFields: Readonly<Record<string, Unserved>> = {
   updateAuthConnection: { body: { browser: noBrowser } },
   loginAuthConnection: { body: { browser: noBrowser, skill_mode: noSkills } },
   submitAuthConnection: {
-    body: { sign_in_option_id: noSuchChoice, sso_button_selector: noSuchChoice, sso_provider: noSuchChoice },
+    body: { sign_in_option_id: noSuchChoice },
   },
   createCredential: { body: { totp_algorithm: onlySha1, totp_digits: onlySha1, totp_period: onlySha1 } },
   updateCredential: { body: { totp_algorithm: onlySha1, totp_digits: onlySha1, totp_period: onlySha1 } },

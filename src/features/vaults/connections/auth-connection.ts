@@ -10,7 +10,7 @@ import { secretNameFor } from "../../../platform/kinds/identity.ts";
 import { apiGroup, type CustomResource, type Kind, validations } from "../../../platform/kinds/kind.ts";
 import { namePattern, Selector } from "../../../platform/kinds/selector.ts";
 import { optionalFields, wireSchema } from "../../../platform/kinds/wire.ts";
-import { FlowAnswer } from "../own-logins/flow.ts";
+import { FlowAnswer } from "../own-logins/flow-answer.ts";
 
 /** The message of the API server for YAML and of the HTTP API for requests. */
 export const credentialChoice = "give a name, or a provider with either a path or auto: true, or auto: true alone";

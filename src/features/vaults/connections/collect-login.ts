@@ -104,22 +104,26 @@ const newCredentialName = ({ spec }: AuthConnection): string =>
     .slice(0, 230)
     .concat("-", newId());
 
+/** `ssoProvider`: the provider of single sign-on that the values are for. */
+type CollectedLogin = { values: Record<string, string>; project: Project; ssoProvider?: string | undefined };
+
 /**
  * Saves values as the connection's credential. Returns the name of a new credential, undefined when it created none.
  */
 const save = async (
   connection: AuthConnection,
-  { values, project }: { values: Record<string, string>; project: Project },
+  { values, project, ssoProvider: sso_provider }: CollectedLogin,
   deps: Pick<Deps, "kube" | "locks" | "secretsKeys">,
 ): Promise<string | undefined> => {
   const { credential: linked, saveCredentials, domain } = connection.spec;
   if (!saveCredentials || isExternal(connection)) return undefined;
   const known = linked?.name && credentialOfName(await fetchCredentials(project, deps), linked.name);
   if (known) {
-    await changeCredential(known, { request: { values }, project }, deps);
+    await changeCredential(known, { request: { values, ...(sso_provider && { sso_provider }) }, project }, deps);
     return undefined;
   }
-  const { credential } = await storeCredential({ name: newCredentialName(connection), domain, values }, project, deps);
+  const request = { name: newCredentialName(connection), domain, values, ...(sso_provider && { sso_provider }) };
+  const { credential } = await storeCredential(request, project, deps);
   return credential.spec.name;
 };
 
@@ -129,13 +133,14 @@ const save = async (
  */
 export const saveLogin = async (
   { metadata }: AuthConnection,
-  { values, project }: { values: Record<string, string>; project: Project },
+  login: CollectedLogin,
   deps: Pick<Deps, "kube" | "locks" | "secretsKeys">,
 ): Promise<void> =>
   // Another replica may have been given other values of the same login.
   deps.locks.hold(["save-login", metadata.uid], async () => {
+    const { project } = login;
     const connection = await fetchConnection(metadata.name, project, deps);
-    const name = await save(connection, { values, project }, deps);
+    const name = await save(connection, login, deps);
     if (name !== undefined)
       await changeConnection({ id: metadata.name, project }, deps, async (before) => ({
         ...before,

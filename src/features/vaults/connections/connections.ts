@@ -19,7 +19,8 @@ import { createProfile } from "../../profiles/profiles.ts";
 import { storesLogin } from "../credentials/credential.ts";
 import { fetchCredentials } from "../credentials/credentials.ts";
 import { type CredentialSource, credentialOfName, credentialSource, originLimits } from "../items/rules/item-source.ts";
-import { flowAnswer, isOver, type LoginFlow } from "../own-logins/flow.ts";
+import { isOver, type LoginFlow } from "../own-logins/flow.ts";
+import { flowAnswer } from "../own-logins/flow-answer.ts";
 import type { OwnLogins } from "../own-logins/own-logins.ts";
 import {
   type AuthConnection,

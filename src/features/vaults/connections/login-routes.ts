@@ -7,7 +7,8 @@ import type { SessionAnswerDeps } from "../../../core/sessions/session-answer.ts
 import { closedObject } from "../../../platform/kinds/document-rules.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import { CredentialValues } from "../credentials/credential.ts";
-import { FlowEvent, TimelineEvent, timelineTypes } from "../own-logins/flow.ts";
+import { TimelineEvent, timelineTypes } from "../own-logins/flow.ts";
+import { FlowEvent } from "../own-logins/flow-answer.ts";
 import { followLogin } from "../own-logins/follow-login.ts";
 import type { OwnLogins } from "../own-logins/own-logins.ts";
 import { fetchConnection } from "./connections.ts";
@@ -31,6 +32,13 @@ const SubmitLogin = closedObject(
     fields: CredentialValues.optional().describe("The same by their names, as older clients send them."),
     selected_choice_id: z.string().max(64).optional().describe("The id of the choice to take."),
     mfa_option_id: z.string().max(64).optional().describe("The type of the choice to take, as older clients send it."),
+    sso_provider: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe("The provider of one of pending_sso_buttons, to log in there."),
+    sso_button_selector: z.string().min(1).max(2000).optional().describe("The same by the button's selector."),
   }),
 );
 
@@ -59,6 +67,8 @@ const submitRoute = defineRoute(
       olderValues: body.fields,
       choiceId: body.selected_choice_id,
       factor: body.mfa_option_id,
+      ssoProvider: body.sso_provider,
+      ssoSelector: body.sso_button_selector,
     });
     return { status: 200, body: { accepted: true } };
   },

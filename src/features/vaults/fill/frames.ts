@@ -89,6 +89,8 @@ export const callInFrame = async (
       returnByValue: true,
       awaitPromise: true,
       silent: true,
+      // Without it no other window opens.
+      userGesture: name === "press",
     },
     { sessionId },
   );

@@ -75,6 +75,8 @@ type OwnLoginPage = {
   interactionId: string;
   fields: readonly { id: string; label?: string | undefined; required?: boolean | undefined }[];
   choices: readonly { id: string; label: string }[];
+  /** Choices that lead to another site, each of which is a button of its own. */
+  ssoButtons: readonly { id: string; label: string }[];
   /** What to do, or what goes on. */
   text: string;
   liveViewUrl: string | undefined;
@@ -91,6 +93,16 @@ const choiceInput = ({ id, label }: OwnLoginPage["choices"][number]): Html =>
   html`        <label><input type="radio" name="choice" value="${id}" required> <bdi>${label}</bdi></label>
 `;
 
+const ssoForm = ({ csrf, interactionId, ssoButtons }: OwnLoginPage): Html =>
+  html`      <form method="post" action="form">
+        <input type="hidden" name="csrf" value="${csrf}">
+        <input type="hidden" name="interaction" value="${interactionId}">
+${ssoButtons.map(
+  ({ id, label }) => html`        <p><button name="choice" value="${id}"><bdi>${label}</bdi></button></p>
+`,
+)}      </form>
+`;
+
 /** The page of a login that the service does: what it waits for, and the way to the browser's live view. */
 export const ownLoginPage = (asked: OwnLoginPage): string => {
   const { projectName, domain, csrf, interactionId, fields, choices, text, liveViewUrl, problem } = asked;
@@ -104,7 +116,7 @@ ${fields.map(awaitedInput)}${choices.map(choiceInput)}        <button class="pri
     `Log in to ${domain}`,
     html`${problem ? html`      <p class="problem" role="alert">${problem}</p>\n` : ""}      <p>The project <strong><bdi>${projectName}</bdi></strong> logs a browser in at <strong>${domain}</strong>.</p>
       <p role="status">${text}</p>
-${fields.length + choices.length > 0 ? form : ""}${liveViewUrl ? html`      <p><a href="${liveViewUrl}" target="_blank" rel="noreferrer">Open the browser</a> to go on there by hand.</p>\n` : ""}      <script src="/login/page.js"></script>`,
+${fields.length + choices.length > 0 ? form : ""}${asked.ssoButtons.length > 0 ? ssoForm(asked) : ""}${liveViewUrl ? html`      <p><a href="${liveViewUrl}" target="_blank" rel="noreferrer">Open the browser</a> to go on there by hand.</p>\n` : ""}      <script src="/login/page.js"></script>`,
   );
 };
 

@@ -5,6 +5,7 @@ import type { AwaitedChoice, AwaitedField } from "./flow.ts";
 import { failed } from "./outcome.ts";
 import type { MissingField, PersonIsNeeded, Step } from "./reading/next-step.ts";
 import type { LoginChoice } from "./reading/read-login-page.ts";
+import { type SsoButton, xpathOf } from "./reading/sso-buttons.ts";
 
 const actions: Record<PersonIsNeeded, string> = {
   captcha: "solve the captcha in the live view and send the form",
@@ -29,12 +30,11 @@ const awaitedField = (field: MissingField): AwaitedField => {
 
 const choiceId = (index: number): string => `choice-${index + 1}`;
 
-const awaitedChoice = ({ text, type }: LoginChoice, index: number): AwaitedChoice => ({
-  id: choiceId(index),
-  label: text,
-  type: "mfa_method",
-  mfa_type: type,
-});
+const awaitedChoice = (choice: LoginChoice | SsoButton, index: number): AwaitedChoice => {
+  const known = { id: choiceId(index), label: choice.text };
+  if (!("provider" in choice)) return { ...known, type: "mfa_method", mfa_type: choice.type };
+  return { ...known, type: "sso_provider", provider: choice.provider, observed_selector: xpathOf(choice) };
+};
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

@@ -15,7 +15,8 @@ import {
   startLoginBrowser,
   withSurvey,
 } from "./login-browser.ts";
-import { newMemory, sessionSeen } from "./reading/next-step.ts";
+import { newMemory } from "./reading/login-memory.ts";
+import { sessionSeen } from "./reading/next-step.ts";
 import { readLoginPage } from "./reading/read-login-page.ts";
 
 /** For the page to show what it is, ms. */

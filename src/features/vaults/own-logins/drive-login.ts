@@ -19,7 +19,7 @@ import { follow } from "./follow-page.ts";
 import { endLoginBrowser, endUntoldBrowsers, startLoginBrowser } from "./login-browser.ts";
 import { Ended, failed, finish, outcomeOf } from "./outcome.ts";
 import type { OwnLoginDeps } from "./own-logins.ts";
-import { resumedMemory } from "./reading/next-step.ts";
+import { resumedMemory } from "./reading/login-memory.ts";
 import { openStored } from "./stored-for-login.ts";
 
 const startBrowser = async (drive: Drive): Promise<void> => {

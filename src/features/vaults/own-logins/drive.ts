@@ -4,7 +4,7 @@ import type { Sensitive } from "../../../platform/base/sensitive.ts";
 import type { AuthConnection } from "../connections/auth-connection.ts";
 import type { LoginFlow } from "./flow.ts";
 import type { OwnLoginDeps } from "./own-logins.ts";
-import type { LoginMemory } from "./reading/next-step.ts";
+import type { LoginMemory } from "./reading/login-memory.ts";
 import { isAllowedPage } from "./rules/allowed-pages.ts";
 import type { StoredForLogin } from "./stored-for-login.ts";
 

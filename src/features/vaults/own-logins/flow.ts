@@ -7,26 +7,37 @@
  */
 import { z } from "zod";
 
-const flowStatuses = ["IN_PROGRESS", "SUCCESS", "FAILED", "EXPIRED", "CANCELED"] as const;
-const flowSteps = ["DISCOVERING", "AWAITING_INPUT", "AWAITING_EXTERNAL_ACTION", "SUBMITTING", "COMPLETED"] as const;
+/** How a login stands. */
+export const flowStatuses = ["IN_PROGRESS", "SUCCESS", "FAILED", "EXPIRED", "CANCELED"] as const;
+/** What a login is at. */
+export const flowSteps = [
+  "DISCOVERING",
+  "AWAITING_INPUT",
+  "AWAITING_EXTERNAL_ACTION",
+  "SUBMITTING",
+  "COMPLETED",
+] as const;
 const factorTypes = ["sms", "call", "email", "totp", "push", "password", "passkey", "switch", "other"] as const;
 
-const text = z.string().max(300);
+/** A text that answers show. */
+export const flowText = z.string().max(300);
 
-const AwaitedField = z.object({
+/** A value that a login waits for. */
+export const AwaitedField = z.object({
   id: z.string().max(128).describe("By which `submit` gives its value."),
   ref: z.string().max(128).describe("The name under which the value is stored."),
   type: z.enum(["identifier", "password", "code", "totp_code", "totp_secret", "text"]),
   reason: z.enum(["missing", "rejected"]).describe("rejected: the site did not take the value that was typed."),
-  label: text.optional().describe("What the page calls it."),
+  label: flowText.optional().describe("What the page calls it."),
   required: z.boolean().optional(),
   input_mode: z.enum(["text", "email", "tel", "numeric"]).optional(),
 });
 export type AwaitedField = z.infer<typeof AwaitedField>;
 
-const AwaitedChoice = z.object({
+/** A choice that a login waits for. */
+export const AwaitedChoice = z.object({
   id: z.string().max(64).describe("By which `submit` chooses it."),
-  label: text.describe("What the page calls it."),
+  label: flowText.describe("What the page calls it."),
   type: z.enum([
     "mfa_method",
     "sso_provider",
@@ -37,11 +48,17 @@ const AwaitedChoice = z.object({
     "other",
   ]),
   mfa_type: z.enum(factorTypes).optional(),
+  provider: z
+    .string()
+    .max(64)
+    .optional()
+    .describe("Of single sign-on, e.g. google; `submit` takes it as `sso_provider`."),
+  observed_selector: z.string().max(2000).optional().describe("An XPath; `submit` takes it as `sso_button_selector`."),
 });
 export type AwaitedChoice = z.infer<typeof AwaitedChoice>;
 
 /** Why a login that the service does itself has failed. */
-const flowErrors = [
+export const flowErrors = [
   "account_locked",
   "browser_ended",
   "browser_not_started",
@@ -84,16 +101,18 @@ export const LoginFlow = z.object({
   interactionId: z.string().optional(),
   fields: z.array(AwaitedField).max(50).default([]),
   choices: z.array(AwaitedChoice).max(50).default([]),
-  externalMessage: text.optional(),
+  externalMessage: flowText.optional(),
   errorCode: z.enum(flowErrors).optional(),
-  errorMessage: text.optional(),
-  websiteError: text.optional(),
+  errorMessage: flowText.optional(),
+  websiteError: flowText.optional(),
   postLoginUrl: z.string().max(2048).optional(),
   /** Names of values that were typed, and of those that the site refused. */
   typed: z.array(z.string().max(128)).max(100).default([]),
   rejected: z.array(z.string().max(128)).max(100).default([]),
   /** Of those that were typed: what is in the page, or is just being typed into it, and was not sent. */
   unsent: z.array(z.string().max(128)).max(100).optional(),
+  /** The provider of single sign-on whose button was pressed last. */
+  ssoProvider: z.string().max(64).optional(),
   /** Whether the site has let in, so that only the profile is to be saved. */
   isIn: z.boolean().optional(),
 });
@@ -101,53 +120,6 @@ export type LoginFlow = z.infer<typeof LoginFlow>;
 
 /** Whether a login has ended, however. */
 export const isOver = ({ status }: Pick<LoginFlow, "status">): boolean => status !== "IN_PROGRESS";
-
-const MfaOption = z.object({
-  label: text,
-  type: z.enum(["sms", "call", "email", "totp", "push", "password", "switch"]),
-});
-
-const DiscoveredField = z.object({
-  name: z.string(),
-  label: text,
-  type: z.enum(["text", "email", "password", "tel", "number", "url", "code", "totp"]),
-  selector: z.string(),
-  required: z.boolean().optional(),
-});
-
-/** What answers say of the last login of a connection. */
-const flowFields = {
-  flow_type: z.enum(["LOGIN", "REAUTH"]),
-  flow_status: z.enum(flowStatuses),
-  flow_step: z.enum(flowSteps),
-  interaction_id: z.string().optional().describe("Changes with each pause; `submit` names it."),
-  fields: z.array(AwaitedField).optional().describe("Values that `submit` must give."),
-  choices: z.array(AwaitedChoice).optional().describe("Choices of which `submit` must take one."),
-  discovered_fields: z.array(DiscoveredField).optional().describe("The same fields in an older form."),
-  mfa_options: z.array(MfaOption).optional().describe("The same choices in an older form."),
-  external_action_message: text.optional().describe("What a person must do in the live view."),
-  error_code: z.enum(flowErrors).optional(),
-  error_message: text.optional(),
-  website_error: text.optional().describe("What the site objects to, in this service's words."),
-  post_login_url: z.string().optional().describe("Where the browser was after the login, without query and fragment."),
-  live_view_url: z.string().optional().describe("The browser's live view, while the login runs."),
-};
-
-/** The part of a connection's answer about its last login. */
-export const FlowAnswer = z.object({
-  ...flowFields,
-  flow_expires_at: z.iso.datetime().describe("When the login ends at the latest."),
-  browser_session_id: z.string().optional().describe("The session that logs in, while the login runs."),
-});
-export type FlowAnswer = z.infer<typeof FlowAnswer>;
-
-/** An event of `GET /auth/connections/{id}/events`. */
-export const FlowEvent = z.object({
-  event: z.literal("managed_auth_state"),
-  ...flowFields,
-  timestamp: z.iso.datetime(),
-});
-export type FlowEvent = z.infer<typeof FlowEvent>;
 
 /** What a timeline tells of. */
 export const timelineTypes = ["login", "reauth", "health_check"] as const;
@@ -163,8 +135,8 @@ export const TimelineEvent = z.object({
   previous_status: z.enum(["AUTHENTICATED", "NEEDS_AUTH"]).optional(),
   browser_session_id: z.string().optional(),
   error_code: z.enum(flowErrors).optional(),
-  error_message: text.optional(),
-  website_error: text.optional(),
+  error_message: flowText.optional(),
+  website_error: flowText.optional(),
 });
 export type TimelineEvent = z.infer<typeof TimelineEvent>;
 
@@ -183,52 +155,4 @@ export const timelineEventOf = (flow: LoginFlow): TimelineEvent => ({
   ...(flow.errorCode && { error_code: flow.errorCode }),
   ...(flow.errorMessage && { error_message: flow.errorMessage }),
   ...(flow.websiteError && { website_error: flow.websiteError }),
-});
-
-const olderType = ({ type, ref, input_mode }: AwaitedField): z.infer<typeof DiscoveredField>["type"] => {
-  if (type === "password" || type === "code") return type;
-  return input_mode === "email" || ref === "email" ? "email" : "text";
-};
-
-const discovered = (field: AwaitedField): z.infer<typeof DiscoveredField> => ({
-  name: field.ref,
-  label: field.label ?? field.ref,
-  type: olderType(field),
-  selector: "",
-  ...(field.required !== undefined && { required: field.required }),
-});
-
-const isOlderFactor = (type: string | undefined): type is z.infer<typeof MfaOption>["type"] =>
-  MfaOption.shape.type.safeParse(type).success;
-
-const statesOf = (flow: LoginFlow, liveViewUrl: string | undefined): Omit<FlowEvent, "event" | "timestamp"> => ({
-  flow_type: flow.type,
-  flow_status: flow.status,
-  flow_step: flow.step,
-  ...(flow.interactionId && { interaction_id: flow.interactionId }),
-  ...(flow.fields.length > 0 && { fields: flow.fields, discovered_fields: flow.fields.map(discovered) }),
-  ...(flow.choices.length > 0 && {
-    choices: flow.choices,
-    mfa_options: flow.choices.flatMap(({ label, mfa_type: type }) => (isOlderFactor(type) ? [{ label, type }] : [])),
-  }),
-  ...(flow.externalMessage && { external_action_message: flow.externalMessage }),
-  ...(flow.errorCode && { error_code: flow.errorCode }),
-  ...(flow.errorMessage && { error_message: flow.errorMessage }),
-  ...(flow.websiteError && { website_error: flow.websiteError }),
-  ...(flow.postLoginUrl && { post_login_url: flow.postLoginUrl }),
-  ...(liveViewUrl && { live_view_url: liveViewUrl }),
-});
-
-/** `liveViewUrl`: undefined when the caller may not use it, or there is no browser. */
-export const flowAnswer = (flow: LoginFlow, liveViewUrl: string | undefined): FlowAnswer => ({
-  ...statesOf(flow, liveViewUrl),
-  flow_expires_at: iso(flow.expiresMs),
-  ...(flow.session && !isOver(flow) && { browser_session_id: flow.session }),
-});
-
-/** The same as an event of a stream. */
-export const flowEvent = (flow: LoginFlow, liveViewUrl: string | undefined): FlowEvent => ({
-  event: "managed_auth_state",
-  ...statesOf(flow, liveViewUrl),
-  timestamp: iso(flow.updatedMs),
 });

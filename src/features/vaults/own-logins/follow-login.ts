@@ -6,7 +6,8 @@ import { AppError } from "../../../platform/base/errors.ts";
 import { whileUnavailable } from "../../../platform/redis/or-unavailable.ts";
 import type { AuthConnection } from "../connections/auth-connection.ts";
 import { liveViewOf, type Onlooker } from "../connections/connections.ts";
-import { flowEvent, isOver, type LoginFlow } from "./flow.ts";
+import { isOver, type LoginFlow } from "./flow.ts";
+import { flowEvent } from "./flow-answer.ts";
 import type { FlowStore } from "./flow-store.ts";
 
 type Deps = SessionAnswerDeps & FindSessionDeps & { ownLogins: { flows: FlowStore } };

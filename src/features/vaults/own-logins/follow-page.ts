@@ -12,6 +12,7 @@ import { hasTotp, sourceOf } from "./login-values.ts";
 import { Ended, failed } from "./outcome.ts";
 import { nextStep } from "./reading/next-step.ts";
 import { readLoginPage } from "./reading/read-login-page.ts";
+import { isHostOf } from "./rules/allowed-pages.ts";
 
 /** Between two looks at the page, ms. */
 const lookMs = 300;
@@ -40,8 +41,17 @@ const lookOnce = async (drive: Drive, cdp: CdpConnection): Promise<void> => {
     const submitted = deps.inbox.take(flow);
     if (submitted) await takeSubmitted(drive, look, submitted);
     if (submitted?.choice) return;
-    const input = { page, memory, nowMs: performance.now(), hasTotp: hasTotp(drive) };
-    await act(drive, look, nextStep({ ...input, sourceOf: sourceOf(drive), isAllowed: isAllowed(drive) }));
+    const step = nextStep({
+      page,
+      memory,
+      nowMs: performance.now(),
+      hasTotp: hasTotp(drive),
+      ssoProvider: drive.stored.ssoProvider,
+      sourceOf: sourceOf(drive),
+      isAllowed: isAllowed(drive),
+      isHome: (origin) => isHostOf(URL.parse(origin)?.hostname ?? "", { domain: drive.connection.spec.domain }),
+    });
+    await act(drive, look, step);
   }).catch((error: unknown) => {
     // The page has gone on meanwhile.
     if (!isPageTrouble(error)) throw error;

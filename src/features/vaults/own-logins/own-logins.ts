@@ -13,8 +13,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startClaimedWork } from "../../../core/collecting/claimed-work.ts";
 import type { SetupClient } from "../../../core/leases/agent/setup-client.ts";
 import type { Project, Projects } from "../../../core/projects/projects.ts";
-import { AppError, invalidInput } from "../../../platform/base/errors.ts";
-import { Sensitive } from "../../../platform/base/sensitive.ts";
+import { AppError } from "../../../platform/base/errors.ts";
+import type { Sensitive } from "../../../platform/base/sensitive.ts";
 import { wireId } from "../../../platform/kinds/identity.ts";
 import type { CollectClaims } from "../../../platform/redis/collect-claims.ts";
 import type { Locks } from "../../../platform/redis/locks.ts";
@@ -23,12 +23,10 @@ import type { AuthConnection } from "../connections/auth-connection.ts";
 import { isFieldName } from "../credentials/credential.ts";
 import type { ProviderLookups } from "../providers/lookups.ts";
 import { driveLogin } from "./drive-login.ts";
-import { type AwaitedChoice, isOver, type LoginFlow } from "./flow.ts";
+import { isOver, type LoginFlow } from "./flow.ts";
 import { type FlowStore, newFlowId } from "./flow-store.ts";
 import type { LoginBrowserDeps } from "./login-browser.ts";
-
-/** What a caller has handed in: values by the names of fields, or a choice. */
-export type Submitted = { values: Map<string, Sensitive>; choice: AwaitedChoice | undefined };
+import { requireAwaited, type Submission, type Submitted } from "./submission.ts";
 
 /** What callers have handed in to this replica, by the id of the login. */
 type Inbox = {
@@ -40,7 +38,7 @@ type Inbox = {
 
 export type SaveLogin = (
   connection: AuthConnection,
-  input: { values: Record<string, string>; project: Project },
+  input: { values: Record<string, string>; project: Project; ssoProvider: string | undefined },
 ) => Promise<void>;
 
 type Parts = LoginBrowserDeps & {
@@ -66,15 +64,6 @@ export type OwnLogins = {
   submit(connection: AuthConnection, project: Project, submission: Submission): Promise<void>;
   /** Stops; other replicas go on with the logins of this one. */
   stop(): Promise<void>;
-};
-
-/** As a caller hands it in. `olderValues` and `factor`: by older clients, which name no interaction. */
-type Submission = {
-  interactionId?: string | undefined;
-  values?: Record<string, string> | undefined;
-  olderValues?: Record<string, string> | undefined;
-  choiceId?: string | undefined;
-  factor?: string | undefined;
 };
 
 /** Longest time for a login with a person and for one without, ms. */
@@ -110,41 +99,6 @@ const newFlow = (
   };
 };
 
-/** The choice that is meant; undefined when none is. Throws `bad_request`. */
-const chosenOf = (flow: LoginFlow, { choiceId, factor }: Submission): AwaitedChoice | undefined => {
-  if (choiceId === undefined && factor === undefined) return undefined;
-  const choice = flow.choices.find(({ id, mfa_type }) =>
-    choiceId === undefined ? mfa_type === factor : id === choiceId,
-  );
-  const path = choiceId === undefined ? "mfa_option_id" : "selected_choice_id";
-  if (!choice) throw invalidInput([{ path, message: "is none of the choices that the login waits for" }]);
-  return choice;
-};
-
-/** Throws `bad_request` for values of fields that the login does not wait for. */
-const requireFields = (flow: LoginFlow, { values = {}, olderValues = {} }: Submission): void => {
-  const problems = (given: Record<string, string>, path: string) =>
-    Object.keys(given)
-      .filter((name) => !flow.fields.some(({ id }) => id === name))
-      .map((name) => ({ path: `${path}.${name}`, message: "is none of the fields that the login waits for" }));
-  const details = [...problems(values, "field_values"), ...problems(olderValues, "fields")];
-  if (details.length > 0) throw invalidInput(details);
-};
-
-const requireAwaited = (flow: LoginFlow, submission: Submission): Submitted => {
-  const { interactionId, values, olderValues, choiceId } = submission;
-  if (interactionId === undefined && (values !== undefined || choiceId !== undefined))
-    throw invalidInput([{ path: "interaction_id", message: "give that of the connection's answer" }]);
-  if (interactionId !== undefined && interactionId !== flow.interactionId)
-    throw new AppError("conflict", "interaction_id: the login has gone on since; read the connection again");
-  requireFields(flow, submission);
-  const choice = chosenOf(flow, submission);
-  const given = Object.entries({ ...olderValues, ...values });
-  if (!choice && given.length === 0)
-    throw invalidInput([{ path: "field_values", message: "give the values of fields, or a choice" }]);
-  return { values: new Map(given.map(([name, value]) => [name, new Sensitive(value)])), choice };
-};
-
 type Kept = { uid: string; connection: AuthConnection; project: Project; values: Map<string, Sensitive> };
 
 /** Keeps what was submitted to this replica until its login is over. */
@@ -156,7 +110,9 @@ const createKept = ({ flows, log }: Parts, saveLogin: SaveLogin) => {
     if (!one || one.values.size === 0) return;
     const values = Object.fromEntries([...one.values].map(([name, value]) => [name, value.reveal()]));
     try {
-      await saveLogin(one.connection, { values, project: one.project });
+      const flow = await flows.read(one.uid);
+      const ssoProvider = flow?.id === flowId ? flow.ssoProvider : undefined;
+      await saveLogin(one.connection, { values, project: one.project, ssoProvider });
     } catch (err) {
       const code = err instanceof AppError ? err.code : "internal_error";
       log.warn({ connection: one.connection.metadata.name, code }, "a login was not saved");

@@ -21,6 +21,8 @@ export type StoredForLogin = {
   mark: string;
   isUsable: boolean;
   allowedOrigins: string[] | undefined;
+  /** The provider of single sign-on that it is for. */
+  ssoProvider: string | undefined;
   /** Why a credential provider gave no login. */
   problem?: { code: ProviderProblem; message: string };
 };
@@ -55,5 +57,13 @@ export const openStored = async (connection: AuthConnection, project: Project, d
   const { login, allowedOrigins, problem } = await openSource(source, { connection, project }, deps);
   const mark = markOf(login, connection, deps.signingKey);
   const isUsable = attemptsOf(connection, mark) < mostAttempts;
-  return { login, mark, isUsable, allowedOrigins: commonOrigins([own, allowedOrigins]), ...(problem && { problem }) };
+  const ssoProvider = source.is === "credential" ? source.credential.spec.ssoProvider : undefined;
+  return {
+    login,
+    mark,
+    isUsable,
+    allowedOrigins: commonOrigins([own, allowedOrigins]),
+    ssoProvider,
+    ...(problem && { problem }),
+  };
 };

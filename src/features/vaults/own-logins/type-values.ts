@@ -10,7 +10,8 @@ import { type Drive, isAllowed, write } from "./drive.ts";
 import { findLoginSession } from "./login-browser.ts";
 import { countAttempt, maskedOf, valueFor } from "./login-values.ts";
 import { failed } from "./outcome.ts";
-import { noteActed, type Step } from "./reading/next-step.ts";
+import { noteActed } from "./reading/login-memory.ts";
+import type { Step } from "./reading/next-step.ts";
 import type { LoginField, LoginPage } from "./reading/read-login-page.ts";
 
 /** For one fill, ms. */

@@ -23,8 +23,9 @@ const refused = {
   ],
 };
 const toAllowed = { connection: { allowed_domains: ["127.0.0.2"] } };
+const byProvider = { ...toAllowed, ssoProvider: "acme-id" };
 
-// LOGIN-1, LOGIN-3, LOGIN-4, LOGIN-7, LOGIN-8, LOGIN-9
+// LOGIN-1, LOGIN-3, LOGIN-4, LOGIN-7, LOGIN-8, LOGIN-9, LOGIN-22, LOGIN-23
 test.concurrent.each<[kind: string, end: object, more?: Parameters<OwnLoginParts["begin"]>[1]]>([
   ["one-page", success],
   ["two-steps", success],
@@ -42,6 +43,11 @@ test.concurrent.each<[kind: string, end: object, more?: Parameters<OwnLoginParts
   ["inside", success],
   ["sso-allowed", success, toAllowed],
   ["sso-refused", failure("origin_not_allowed")],
+  ["idp-only", { ...success, sso_provider: "acme-id" }, byProvider],
+  ["idp-popup", { ...success, sso_provider: "acme-id" }, byProvider],
+  ["idp-beside", success, toAllowed],
+  ["idp-consent", { flow_step: "AWAITING_EXTERNAL_ACTION", sso_provider: "acme-id" }, byProvider],
+  ["idp-foreign", failure("origin_not_allowed"), { ssoProvider: "acme-id" }],
   ["wrong", refused, { values: { password: "old" } }],
   ["locks", failure("account_locked")],
   ["captcha", { flow_step: "AWAITING_EXTERNAL_ACTION", live_view_url: expect.stringContaining("/live?jwt=") }],
@@ -63,5 +69,12 @@ test("what was typed is what was stored, and it went nowhere else", () => {
   expect(posts("remember").map(({ fields }) => fields.remember)).toEqual(["on"]);
   expect(posts("wrong")).toHaveLength(1);
   expect(posts("locks")).toHaveLength(1);
+  const hosts = (kind: string) => posts(kind).map(({ host }) => host.split(":")[0]);
+  expect(hosts("idp-only")).toEqual(["127.0.0.2"]);
+  expect(hosts("idp-popup")).toEqual(["127.0.0.2"]);
+  expect(hosts("idp-beside")).toEqual(["127.0.0.1"]);
+  // Consent is not given by the service.
+  expect(hosts("idp-consent")).toEqual(["127.0.0.2"]);
+  expect(posts("idp-foreign")).toEqual([]);
   expect(posts("sso-allowed").map(({ host }) => host.split(":")[0])).toEqual(["127.0.0.2"]);
 });

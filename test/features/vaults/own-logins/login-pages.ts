@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { totpCode } from "../../../../src/features/vaults/logins/rules/totp.ts";
+import { closingPage, consentPage, ssoPage } from "./sso-pages.ts";
 
 export const totpSecret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
 export const passwordOf = (kind: string): string => `geheim-${kind}`;
@@ -181,17 +182,28 @@ export const startLoginPages = async (): Promise<LoginPages> => {
       if (isCode(context)) letIn(context, generationOf(context.kind));
       else show(context.response, `<p role=alert>Wrong code.</p>${codeStep}`, 401);
     },
-    sso: (context) => redirect(context.response, `${urls.site}/${context.kind}/back?ok=1`),
+    sso(context) {
+      if (context.kind === "idp-consent") show(context.response, consentPage);
+      else redirect(context.response, `${urls.site}/${context.kind}/back?ok=1`);
+    },
+    allow: (context) => redirect(context.response, `${urls.site}/${context.kind}/back?ok=1`),
   };
   const gets: Record<string, (context: Context) => void> = {
     login({ kind, response, cookie }) {
       if (kind === "inside" || cookie.includes(`in=${generationOf(kind)}`)) return redirect(response, "home");
       if (kind.startsWith("sso")) return redirect(response, `${urls.sso}/${kind}/sso`);
-      return show(response, pages[kind] ?? usual);
+      return show(response, pages[kind] ?? ssoPage(kind, urls.sso) ?? usual);
     },
     framed: ({ response }) => show(response, usual.replace("<form ", "<form target=_top ")),
     sso: ({ response }) => show(response, usual.replace("action=in", "action=sso")),
-    back: (context) => letIn(context, generationOf(context.kind)),
+    back(context) {
+      if (context.kind !== "idp-popup") return letIn(context, generationOf(context.kind));
+      context.response.setHeader(
+        "set-cookie",
+        `in=${generationOf(context.kind)}; Path=/${context.kind}; Max-Age=99999`,
+      );
+      show(context.response, closingPage);
+    },
     approved(context) {
       if (!approved.has(context.kind)) context.response.writeHead(404).end();
       else {

@@ -28,7 +28,7 @@ export type TestLogin = {
   cancel(): Promise<void>;
 };
 
-type Options = { values?: object; connection?: object; isStored?: boolean; begins?: boolean };
+type Options = { values?: object; ssoProvider?: string; connection?: object; isStored?: boolean; begins?: boolean };
 
 /** What makes logins in a running service. */
 export type Logins = AsyncDisposable & {
@@ -51,20 +51,22 @@ export const loginsAt = (send: Call, site: LoginPages): Pick<Logins, "call" | "b
     if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text === "" ? undefined : JSON.parse(text);
   };
-  const store = async (kind: string, values: object | undefined): Promise<string> => {
+  const store = async (kind: string, { values, ssoProvider }: Options): Promise<string> => {
     const name = `c-${newId()}`;
     await call("POST", "/credentials", {
       name,
       domain: "127.0.0.1",
       values: { username: "ann", password: passwordOf(kind), ...values },
       ...(kind.startsWith("otp") && { totp_secret: totpSecret }),
+      ...(ssoProvider && { sso_provider: ssoProvider }),
     });
     return name;
   };
   return {
     call,
-    async begin(kind, { values, connection, isStored = true, begins = true } = {}) {
-      const credential = isStored ? await store(kind, values) : undefined;
+    async begin(kind, options = {}) {
+      const { connection, isStored = true, begins = true } = options;
+      const credential = isStored ? await store(kind, options) : undefined;
       const profile = `p-${newId()}`;
       const { id } = await call("POST", "/auth/connections", {
         domain: "127.0.0.1",

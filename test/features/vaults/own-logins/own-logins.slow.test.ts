@@ -242,7 +242,8 @@ test("others get 404 for each operation", async () => {
     [{ fields: { a: "x".repeat(5000) } }, 400],
     [{ fields: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`f${i}`, "x"])) }, 400],
     [{ nothing: 1 }, 400],
-    [{ sso_provider: "google" }, 400],
+    [{ sso_provider: "google" }, 409],
+    [{ sign_in_option_id: "a" }, 400],
   ] as const)
     expect([body, (await parts.stack.call("POST", `${login.path}/submit`, body)).status]).toEqual([body, status]);
 });

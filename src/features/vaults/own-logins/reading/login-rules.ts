@@ -21,6 +21,12 @@ const Rules = z.strictObject({
   between: z.array(z.strictObject({ text: z.string(), press: Words })),
   choose: Words,
   factors: z.array(z.strictObject({ type: z.enum(["totp", "sms", "call", "email", "push", "passkey"]), words: Words })),
+  sso: z.strictObject({
+    before: Words,
+    after: Words,
+    others: Words,
+    providers: z.array(z.strictObject({ name: z.string(), words: Words })),
+  }),
   captcha: z.strictObject({ embeds: Words, leastWidth: z.int(), leastHeight: z.int() }),
   push: Words,
   locked: Words,
@@ -39,7 +45,7 @@ const matcher = (words: readonly string[]): HasWords => {
 
 const read = () => {
   const text = readFileSync(new URL("login-rules.yaml", import.meta.url), "utf8");
-  const { fields, values, between, factors, captcha, ...words } = Rules.parse(parse(text));
+  const { fields, values, between, factors, captcha, sso, ...words } = Rules.parse(parse(text));
   return {
     fields: fields.map((rule) => ({ ...rule, hasWords: matcher(rule.words) })),
     /** Each pattern of a value's name, in the order of preference. */
@@ -50,6 +56,12 @@ const read = () => {
     between: between.map((rule) => ({ fits: matcher([rule.text]), press: matcher(rule.press) })),
     choose: matcher(words.choose),
     factors: factors.map(({ type, words: of }) => ({ type, fits: matcher(of) })),
+    sso: {
+      before: sso.before.map((word) => new RegExp(word, "iu")),
+      after: sso.after.map((word) => new RegExp(word, "iu")),
+      isOther: matcher(sso.others),
+      providers: sso.providers.map(({ name, words: of }) => ({ name, fits: matcher(of) })),
+    },
     captcha: { ...captcha, fits: matcher(captcha.embeds) },
     send: matcher(words.send),
     never: matcher(words.never),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SeenFrame } from "../../fill/page-survey.ts";
-import { newMemory, nextStep, noteActed, resumedMemory, type Step, valueNameOf } from "./next-step.ts";
+import { newMemory, noteActed, resumedMemory } from "./login-memory.ts";
+import { nextStep, type Step, valueNameOf } from "./next-step.ts";
 import { type LoginField, readLoginPage } from "./read-login-page.ts";
 
 type Field = SeenFrame["fields"][number];
@@ -48,7 +49,7 @@ const read = (...frames: SeenFrame[]) => readLoginPage(frames, isAllowed);
 const form = frame({ fields: [user, password], pressables: [button("Forgot?", { kind: "link" }), button("Sign in")] });
 
 /** A login whose page is still. `stored`: the names of its values. */
-const loginAt = (stored: string[] = ["username", "password"], hasTotp = false) => {
+const loginAt = (stored: string[] = ["username", "password"], hasTotp = false, ssoProvider?: string) => {
   const memory = newMemory("https://shop.example/login", 0);
   let nowMs = 0;
   const look = (seen: SeenFrame[], waitMs = 1000): Step => {
@@ -57,6 +58,8 @@ const loginAt = (stored: string[] = ["username", "password"], hasTotp = false) =
       memory,
       hasTotp,
       isAllowed,
+      isHome: isAllowed,
+      ssoProvider,
       page,
       sourceOf: (one: LoginField) =>
         valueNameOf(one, stored) !== undefined || (one.kind === "code" && hasTotp) ? ("stored" as const) : undefined,
@@ -226,7 +229,15 @@ describe("a login of another replica", () => {
     waitMs = 1000,
   ): Step => {
     const memory = resumedMemory({ rejected: [], ...flow }, "https://shop.example/login", 0);
-    const input = { memory, hasTotp: false, isAllowed, page: read(seen), sourceOf: () => "stored" as const };
+    const input = {
+      memory,
+      hasTotp: false,
+      isAllowed,
+      isHome: isAllowed,
+      ssoProvider: undefined,
+      page: read(seen),
+      sourceOf: () => "stored" as const,
+    };
     nextStep({ ...input, nowMs: 0 });
     return nextStep({ ...input, nowMs: waitMs });
   };
@@ -244,5 +255,51 @@ describe("a login of another replica", () => {
       fields: [{ isOptional: true }, { ref: "password", reason: "rejected" }],
     });
     expect(resumed({ typed: both, isTyping: true }, form)).toMatchObject({ do: "ask" });
+  });
+});
+
+describe("single sign-on", () => {
+  const google = button("Continue with Google", { kind: "button" });
+  const only = frame({ pressables: [google, button("Continue with Acme ID", { kind: "button" })] });
+  const beside = { ...form, pressables: [...form.pressables, google] };
+
+  // LOGIN-22
+  test("is asked for where it is the only way, or beside values that are missing", () => {
+    expect(loginAt().look([only])).toMatchObject({
+      do: "ask",
+      choices: [{ provider: "google" }, { provider: "acme-id" }],
+    });
+    expect(loginAt([]).look([beside])).toMatchObject({
+      do: "ask",
+      fields: [{}, {}],
+      choices: [{ provider: "google" }],
+    });
+    expect(loginAt().look([beside])).toMatchObject({ do: "type", form: { send: { text: "Sign in" } } });
+    expect(loginAt().look([{ ...only, origin: "https://evil.example" }])).toEqual({ do: "wait" });
+  });
+
+  // LOGIN-22
+  test("of the stored login is gone to once, before its form is used", () => {
+    const login = loginAt(undefined, false, "Google");
+    expect(login.look([beside])).toMatchObject({ do: "sso", what: { provider: "google" } });
+    login.memory.ssoProvider = "google";
+    login.sent([], [beside]);
+    expect(login.look([beside])).toEqual({ do: "wait" });
+  });
+
+  // LOGIN-23
+  test("the inside of the provider is not that of the site", () => {
+    const login = loginAt();
+    login.memory.ssoProvider = "google";
+    login.sent(["password"], [only]);
+    const there = { url: "https://idp.example/consent", origin: "https://idp.example" };
+    const consent = frame({
+      ...there,
+      text: "Allow Shop to see your name",
+      pressables: [button("Sign out", { kind: "link" })],
+    });
+    expect(login.look([consent], 5000)).toEqual({ do: "wait" });
+    expect(login.look([consent], 11_000)).toEqual({ do: "person", why: "unknown" });
+    expect(login.look([frame({ url: "https://shop.example/home", text: "Hello" })], 2000)).toEqual({ do: "done" });
   });
 });

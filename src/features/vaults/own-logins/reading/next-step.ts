@@ -7,8 +7,10 @@
  *   a choice ──► the authenticator app if its secret is stored, else ask
  *   let in ──► done     locked out ──► fail
  */
+import { type LoginMemory, pageOf } from "./login-memory.ts";
 import { loginRules } from "./login-rules.ts";
 import type { LoginChoice, LoginField, LoginForm, LoginPage, Pressable } from "./read-login-page.ts";
+import type { SsoButton } from "./sso-buttons.ts";
 
 /** Where the value of a field comes from. */
 type ValueSource = "given" | "stored";
@@ -21,68 +23,13 @@ export type PersonIsNeeded = "captcha" | "push" | "unknown";
 export type Step =
   | { do: "wait" }
   | { do: "type"; fields: LoginField[]; form: LoginForm }
-  | { do: "press"; what: Pressable; chooses: boolean }
+  | { do: "press"; what: Pressable }
+  | { do: "sso"; what: SsoButton }
   | { do: "send"; form: LoginForm }
-  | { do: "ask"; fields: MissingField[]; choices: LoginChoice[] }
+  | { do: "ask"; fields: MissingField[]; choices: (LoginChoice | SsoButton)[] }
   | { do: "person"; why: PersonIsNeeded }
   | { do: "fail"; code: "account_locked" | "origin_not_allowed"; origin?: string }
   | { do: "done" };
-
-/** What a login remembers between two looks at its page. */
-export type LoginMemory = {
-  /** The names of the values that were typed, and of those that the site has refused. */
-  typed: Set<string>;
-  rejected: Set<string>;
-  /** Whether anything was sent, or done by a person. */
-  hasActed: boolean;
-  hasChosen: boolean;
-  /** The page when a form was sent last: how it was, and the lines that it had. */
-  sent: { signature: string; atMs: number; lines: Set<string> } | undefined;
-  /** The names of the values that were typed and not sent yet. */
-  unsent: Set<string>;
-  /** The page at the last look, and since when it has been so. */
-  signature: string;
-  sinceMs: number;
-  /** The page at which the login began, without query and fragment. */
-  startPage: string;
-};
-
-/** The memory of a login that begins. */
-export const newMemory = (startUrl: string, nowMs: number): LoginMemory => ({
-  typed: new Set(),
-  rejected: new Set(),
-  hasActed: false,
-  hasChosen: false,
-  sent: undefined,
-  unsent: new Set(),
-  signature: "",
-  sinceMs: nowMs,
-  startPage: pageOf(startUrl),
-});
-
-/**
- * The memory of a login that another replica has driven, by what Redis keeps of it. What was being typed may be there in
- * part, so it counts as not typed; what was sent is not sent again, whatever has become of it.
- */
-export const resumedMemory = (
-  flow: { typed: string[]; rejected: string[]; unsent?: string[] | undefined; isTyping: boolean },
-  startUrl: string,
-  nowMs: number,
-): LoginMemory => {
-  const unsent = flow.unsent ?? [];
-  const typed = flow.typed.filter((ref) => !(flow.isTyping && unsent.includes(ref)));
-  const memory = newMemory(startUrl, nowMs);
-  const hasActed = flow.typed.length > 0;
-  return {
-    ...memory,
-    typed: new Set(typed),
-    rejected: new Set(flow.rejected),
-    unsent: new Set(flow.isTyping ? [] : unsent),
-    hasActed,
-    // It is not known what the page looked like.
-    sent: typed.length > 0 ? { signature: "", atMs: nowMs, lines: new Set() } : undefined,
-  };
-};
 
 /** A page must be still for this long before anything is concluded from it, ms. */
 const stillMs = 600;
@@ -94,12 +41,6 @@ const patienceMs = 10_000;
 const movedMs = 1500;
 const unmovedMs = 4000;
 
-/** The address without what changes from call to call. */
-export const pageOf = (url: string): string => {
-  const parsed = URL.parse(url);
-  return parsed ? `${parsed.origin}${parsed.pathname}` : url;
-};
-
 type StepInput = {
   page: LoginPage;
   memory: LoginMemory;
@@ -107,7 +48,11 @@ type StepInput = {
   /** Whether there is a value for a field, and where from. */
   sourceOf(field: LoginField): ValueSource | undefined;
   hasTotp: boolean;
+  /** The provider of single sign-on that the stored login is for. */
+  ssoProvider: string | undefined;
   isAllowed(origin: string): boolean;
+  /** Whether an origin is one of the connection's own domain, and not only one where its login may be typed. */
+  isHome(origin: string): boolean;
 };
 
 const isNew = (lines: readonly string[], { sent }: LoginMemory): boolean =>
@@ -169,7 +114,7 @@ const formStep = (input: StepInput, form: LoginForm): Step => {
       !isDone(field) && (field.kind !== "text" || (field.isEmpty && (field.isRequired || input.sourceOf(field)))),
   );
   const missing = missingOf(input, needed);
-  if (missing.length > 0) return { do: "ask", fields: withUser(missing, input, form), choices: [] };
+  if (missing.length > 0) return { do: "ask", fields: withUser(missing, input, form), choices: page.ssoButtons };
   const typed = needed.filter((field) => input.sourceOf(field));
   if (typed.length > 0) return { do: "type", fields: typed, form };
   return page.hasCaptcha ? { do: "person", why: "captcha" } : { do: "send", form };
@@ -177,32 +122,53 @@ const formStep = (input: StepInput, form: LoginForm): Step => {
 
 const choiceStep = ({ page, memory, hasTotp }: StepInput): Step => {
   const app = page.choices.find(({ type }) => type === "totp");
-  if (app && hasTotp && !memory.hasChosen) return { do: "press", what: app, chooses: true };
+  if (app && hasTotp && !memory.hasChosen) return { do: "press", what: app };
   return { do: "ask", fields: [], choices: page.choices };
 };
 
-/** Notes that something is done to a page now. `unsent`: the names of the values that are typed, to be sent later. */
-export const noteActed = (
-  memory: LoginMemory,
-  page: LoginPage,
-  { nowMs, unsent = [] }: { nowMs: number; unsent?: readonly string[] },
-): void => {
-  const lines = new Set([...page.refusals, ...page.locks]);
-  Object.assign(memory, {
-    hasActed: true,
-    unsent: new Set(unsent),
-    sent: { signature: page.signature, atMs: nowMs, lines },
-  });
+/**
+ * The step at a page with buttons of single sign-on; undefined when its form is to be used. The button of the stored login's
+ * provider is pressed by itself, once, and the login is not typed into the form beside it.
+ */
+const ssoStep = ({ page, memory, nowMs, ssoProvider }: StepInput): Step | undefined => {
+  const wanted = page.ssoButtons.find(({ provider }) => provider === ssoProvider?.toLowerCase());
+  if (wanted && memory.ssoProvider === undefined) return { do: "sso", what: wanted };
+  if (page.ssoButtons.length === 0 || (page.form && !wanted)) return undefined;
+  const isUnderWay = memory.sent !== undefined && nowMs - memory.sent.atMs < patienceMs;
+  return isUnderWay ? { do: "wait" } : { do: "ask", fields: [], choices: page.ssoButtons };
 };
 
+/** Whether the browser is at a provider of single sign-on: its inside is not that of the site. */
+const isAway = ({ page, memory, isHome }: StepInput): boolean =>
+  memory.ssoProvider !== undefined && !isHome(URL.parse(page.url)?.origin ?? "");
+
 /** A page that shows no form and no sign of the inside. */
-const plainStep = ({ page, memory, nowMs }: StepInput): Step => {
+const plainStep = (input: StepInput): Step => {
+  const { page, memory, nowMs } = input;
   const stillForMs = nowMs - memory.sinceMs;
   const isMoved = pageOf(page.url) !== memory.startPage;
   const isRefusal = isNew(page.refusals, memory);
-  if (!isRefusal && !page.isBlank && (memory.hasActed || isMoved) && stillForMs >= (isMoved ? movedMs : unmovedMs))
+  if (
+    !isRefusal &&
+    !page.isBlank &&
+    !isAway(input) &&
+    (memory.hasActed || isMoved) &&
+    stillForMs >= (isMoved ? movedMs : unmovedMs)
+  )
     return { do: "done" };
   return stillForMs >= patienceMs ? { do: "person", why: "unknown" } : { do: "wait" };
+};
+
+/** The step at a page that asks for something of a login, of which the first counts. */
+const askedStep = (input: StepInput): Step => {
+  const { page } = input;
+  const sso = page.choices.length > 0 ? undefined : ssoStep(input);
+  if (sso) return sso;
+  if (page.form) return formStep(input, page.form);
+  if (page.between) return { do: "press", what: page.between };
+  if (page.choices.length > 0) return choiceStep(input);
+  if (page.asksForPush) return { do: "person", why: "push" };
+  return page.hasCaptcha ? { do: "person", why: "captcha" } : plainStep(input);
 };
 
 /** The next step; notes in the memory what the page shows. */
@@ -214,12 +180,7 @@ export const nextStep = (input: StepInput): Step => {
   if ((page.isLoading || page.isBlank) && stillForMs < patienceMs) return { do: "wait" };
   if (page.locks.length > 0 && isNew(page.locks, memory) && (memory.sent || !page.form))
     return { do: "fail", code: "account_locked" };
-  if (page.isInside) return { do: "done" };
-  if (page.form) return formStep(input, page.form);
-  if (page.between) return { do: "press", what: page.between, chooses: false };
-  if (page.choices.length > 0) return choiceStep(input);
-  if (page.asksForPush) return { do: "person", why: "push" };
-  return page.hasCaptcha ? { do: "person", why: "captcha" } : plainStep(input);
+  return page.isInside && !isAway(input) ? { do: "done" } : askedStep(input);
 };
 
 /** How the name of a stored value that fits a field is found. */
@@ -251,6 +212,7 @@ export const sessionSeen = (
   if (stillForMs < stillMs || page.isLoading || page.isBlank) return undefined;
   if (page.form) return false;
   if (page.isInside) return true;
+  if (page.ssoButtons.length > 0) return false;
   const isThere = pageOf(page.url) === pageOf(openedUrl);
   return isThere !== isLoginPage && stillForMs >= movedMs ? true : undefined;
 };

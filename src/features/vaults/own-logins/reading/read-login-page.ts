@@ -1,6 +1,7 @@
 /** What a page is to a login: a form with fields, a choice, something for a person, or the inside of the site; pure. */
 import type { Place, SeenFrame } from "../../fill/page-survey.ts";
 import { type FactorType, loginRules } from "./login-rules.ts";
+import { type SsoButton, ssoButtonsOf, ssoProviderOf } from "./sso-buttons.ts";
 
 /** What a field is for. */
 type FieldKind = "identifier" | "password" | "code" | "text";
@@ -36,6 +37,8 @@ export type LoginPage = {
   url: string;
   form: LoginForm | undefined;
   choices: LoginChoice[];
+  /** The ways to log in by another site, beside the form or alone. */
+  ssoButtons: SsoButton[];
   /** What to press on a page between two steps. */
   between: Pressable | undefined;
   hasCaptcha: boolean;
@@ -117,7 +120,9 @@ const withIdentifier = (fields: LoginField[]): LoginField[] => {
 
 const sendOf = (seen: SeenFrame, frame: number, group: number): (Pressable & { isDisabled: boolean }) | undefined => {
   const all = seen.pressables.map((one, index) => ({ ...one, place: { frame, index } }));
-  const near = all.filter((one) => one.group === group && !loginRules.never(one.text));
+  const near = all.filter(
+    ({ group: of, text }) => of === group && !loginRules.never(text) && ssoProviderOf(text) === undefined,
+  );
   const wanted = near.filter(({ text, kind }) => loginRules.send(text) && kind !== "radio" && kind !== "checkbox");
   return (
     wanted.find(({ kind }) => kind === "submit") ??
@@ -152,14 +157,19 @@ const formOf = (seen: SeenFrame, frame: number): LoginForm | undefined => {
   };
 };
 
+/** A page may list as many as it likes. */
+const mostChoices = 20;
+
 const choicesOf = (frames: readonly SeenFrame[]): LoginChoice[] =>
-  frames.flatMap(({ pressables }, frame) =>
-    pressables.flatMap(({ kind, text, isDisabled }, index): LoginChoice[] => {
-      const factor = loginRules.factors.find(({ fits }) => fits(text));
-      const isChoice = factor && !isDisabled && kind !== "checkbox" && text.length <= 120;
-      return isChoice ? [{ place: { frame, index }, kind, text, type: factor.type }] : [];
-    }),
-  );
+  frames
+    .flatMap(({ pressables }, frame) =>
+      pressables.flatMap(({ kind, text, isDisabled }, index): LoginChoice[] => {
+        const factor = loginRules.factors.find(({ fits }) => fits(text));
+        const isChoice = factor && !isDisabled && kind !== "checkbox" && text.length <= 120;
+        return isChoice ? [{ place: { frame, index }, kind, text, type: factor.type }] : [];
+      }),
+    )
+    .slice(0, mostChoices);
 
 const betweenOf = (frames: readonly SeenFrame[], text: string): Pressable | undefined => {
   const rule = loginRules.between.find(({ fits }) => fits(text));
@@ -210,6 +220,7 @@ export const readLoginPage = (frames: readonly SeenFrame[], isAllowed: (origin: 
     // A site that has let in may ask for an address somewhere.
     form: isInside && !hasSecret ? undefined : form,
     choices: form || !loginRules.choose(text) ? [] : choicesOf(frames),
+    ssoButtons: ssoButtonsOf(frames, isAllowed),
     between: form ? undefined : betweenOf(frames, text),
     hasCaptcha: hasCaptcha(frames),
     asksForPush: !form && loginRules.push(text),
