@@ -86,6 +86,8 @@ export type Config = {
   browserFeatures: readonly ((typeof browserFeatures)[number] | "blob_store" | "session_outcomes")[];
   /** Whether holders may run processes beside their browsers. */
   processes: boolean;
+  /** Whether the browsers of logins that the service does itself have no display. */
+  hasHeadlessLogins: boolean;
   projectObjectsFile: string | undefined;
   /** Names of Secrets of the system namespace that projects get copies of. */
   pullSecrets: readonly string[];
@@ -209,6 +211,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       ...(env.BROWSERPOOL_SESSION_OUTCOMES === "on" ? ["session_outcomes" as const] : []),
     ],
     processes: env.BROWSERPOOL_PROCESSES === "on",
+    hasHeadlessLogins: env.BROWSERPOOL_LOGIN_BROWSERS === "headless",
     projectObjectsFile: env.BROWSERPOOL_PROJECT_OBJECTS_FILE,
     pullSecrets: env.BROWSERPOOL_PULL_SECRETS,
     initialKeySecret: env.BROWSERPOOL_INITIAL_KEY_SECRET,

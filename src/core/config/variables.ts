@@ -210,6 +210,12 @@ export const Environment = z.object({
     .describe(
       "Whether requests name the bucket in their path instead of the host. Left out: only with BROWSERPOOL_S3_ENDPOINT.",
     ),
+  BROWSERPOOL_LOGIN_BROWSERS: z
+    .enum(["headless", "headful"])
+    .default("headless")
+    .describe(
+      "Browsers of logins that the service does itself; docs/logins.md. Headful: people see a whole browser in the live view, and it takes a display and more memory.",
+    ),
   BROWSERPOOL_REGISTRY_MIN_TRIALS: whole(3, 1).describe(
     "Judged trials that a configuration needs before the config registry recommends it.",
   ),

@@ -43,7 +43,7 @@ export const startLoginBrowser = async (
   signal: AbortSignal,
 ): Promise<string> => {
   const request = CreateBrowser.parse({
-    headless: true,
+    headless: deps.config.hasHeadlessLogins,
     profile: { name: connection.spec.profileName, save_changes: keeps },
     timeout_seconds: idleSeconds,
     max_session_seconds: Math.ceil(limitMs / 1000) + spareSeconds,
