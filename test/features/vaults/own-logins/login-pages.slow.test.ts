@@ -48,6 +48,7 @@ test.concurrent.each<[kind: string, end: object, more?: Parameters<OwnLoginParts
   ["idp-beside", success, toAllowed],
   ["idp-consent", { flow_step: "AWAITING_EXTERNAL_ACTION", sso_provider: "acme-id" }, byProvider],
   ["idp-foreign", failure("origin_not_allowed"), { ssoProvider: "acme-id" }],
+  ["own-form", { flow_step: "AWAITING_INPUT", fields: [{ ref: "password", reason: "missing" }] }, byProvider],
   ["wrong", refused, { values: { password: "old" } }],
   ["locks", failure("account_locked")],
   ["captcha", { flow_step: "AWAITING_EXTERNAL_ACTION", live_view_url: expect.stringContaining("/live?jwt=") }],
@@ -73,6 +74,7 @@ test("what was typed is what was stored, and it went nowhere else", () => {
   expect(hosts("idp-only")).toEqual(["127.0.0.2"]);
   expect(hosts("idp-popup")).toEqual(["127.0.0.2"]);
   expect(hosts("idp-beside")).toEqual(["127.0.0.1"]);
+  expect(posts("own-form")).toEqual([]);
   // Consent is not given by the service.
   expect(hosts("idp-consent")).toEqual(["127.0.0.2"]);
   expect(posts("idp-foreign")).toEqual([]);

@@ -69,7 +69,8 @@ export const resumedMemory = (
     hasActed,
     ssoProvider: flow.ssoProvider,
     // It is not known what the page looked like.
-    sent: typed.length > 0 ? { signature: "", atMs: nowMs, lines: new Set() } : undefined,
+    sent:
+      typed.length > 0 || flow.ssoProvider !== undefined ? { signature: "", atMs: nowMs, lines: new Set() } : undefined,
   };
 };
 

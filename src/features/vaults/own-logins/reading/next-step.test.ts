@@ -288,6 +288,16 @@ describe("single sign-on", () => {
   });
 
   // LOGIN-23
+  test("a provider's password is not typed into the site's own form, but the user's name is", () => {
+    const login = loginAt(undefined, false, "google");
+    expect(login.look([form])).toMatchObject({ do: "ask", fields: [{ ref: "password", reason: "missing" }] });
+    expect(login.look([frame({ fields: [user], pressables: [button("Next")] })])).toMatchObject({
+      do: "type",
+      fields: [{ ref: "username" }],
+    });
+  });
+
+  // LOGIN-23
   test("the inside of the provider is not that of the site", () => {
     const login = loginAt();
     login.memory.ssoProvider = "google";

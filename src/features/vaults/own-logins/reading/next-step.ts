@@ -138,6 +138,20 @@ const ssoStep = ({ page, memory, nowMs, ssoProvider }: StepInput): Step | undefi
   return isUnderWay ? { do: "wait" } : { do: "ask", fields: [], choices: page.ssoButtons };
 };
 
+/** A login of a provider of single sign-on is not for the site's own form, but for the user's name that leads there. */
+const withoutSecretsAtHome = (input: StepInput, { origin }: LoginForm): StepInput => {
+  const { ssoProvider, memory, isHome, sourceOf } = input;
+  if (ssoProvider === undefined || memory.ssoProvider !== undefined || !isHome(origin)) return input;
+  const isSecret = ({ kind }: LoginField): boolean => kind === "password" || kind === "code";
+  return {
+    ...input,
+    sourceOf(field) {
+      const source = sourceOf(field);
+      return source === "stored" && isSecret(field) ? undefined : source;
+    },
+  };
+};
+
 /** Whether the browser is at a provider of single sign-on: its inside is not that of the site. */
 const isAway = ({ page, memory, isHome }: StepInput): boolean =>
   memory.ssoProvider !== undefined && !isHome(URL.parse(page.url)?.origin ?? "");
@@ -164,7 +178,7 @@ const askedStep = (input: StepInput): Step => {
   const { page } = input;
   const sso = page.choices.length > 0 ? undefined : ssoStep(input);
   if (sso) return sso;
-  if (page.form) return formStep(input, page.form);
+  if (page.form) return formStep(withoutSecretsAtHome(input, page.form), page.form);
   if (page.between) return { do: "press", what: page.between };
   if (page.choices.length > 0) return choiceStep(input);
   if (page.asksForPush) return { do: "person", why: "push" };
