@@ -76,6 +76,7 @@ export const restrictions: readonly Restriction[] = [
       "features/curl/calls.ts",
       "features/dev-tools/calls.ts",
       "features/files/calls.ts",
+      "features/files/session-path.ts",
       "features/processes/calls.ts",
       "features/profiles/archive",
       "features/proxies/rules/proxy-authorization.ts",
@@ -163,6 +164,6 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   ws: ["features/code/executor", "features/webdriver/agent", "features/live-view/agent", "platform/cdp"],
   yauzl: ["platform/zip"],
   yaml: ["cli", "features/console", "features/sites", "features/vaults", "local", "platform/kinds", "platform/kube"],
-  yazl: ["features/files/agent"],
+  yazl: ["features/files"],
   zod: ["*"],
 };

@@ -40,6 +40,10 @@ import { createConsoleCodes } from "../features/console/console-codes.ts";
 import { createEventFeeds, type EventFeeds } from "../features/events/feeds.ts";
 import type { Extension } from "../features/extensions/extension.ts";
 import { storedArchive } from "../features/extensions/extensions.ts";
+import { startFilesCollector } from "../features/files/files-collector.ts";
+import { createLeftClient } from "../features/files/left-client.ts";
+import { createStoredFilesStore, type KeptFileParts } from "../features/files/stored-files.ts";
+import { createStoredIndexes } from "../features/files/stored-index.ts";
 import { startCachedProfiles } from "../features/profiles/cached-profiles.ts";
 import { findContents } from "../features/profiles/find-contents.ts";
 import type { Profile } from "../features/profiles/profile.ts";
@@ -218,12 +222,20 @@ const openAuditLines = async (
   return createAuditLineStore(redis, config.systemNamespace);
 };
 
-type RecordingDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "blobs" | "config" | "log"> &
+type CollectingDeps = Pick<ServiceDeps, "store" | "pools" | "browsers" | "blobs" | "config" | "log"> &
   Pick<ServiceDeps, "agentTokens" | "agentKeys" | "agentStreams"> & { redis: RedisConnection; replica: string };
 
-/** Starts to collect recordings, until `stack` is disposed of. */
+/** Starts to collect recordings and the files that sessions leave, until `stack` is disposed of. */
+const startCollectors = (
+  deps: CollectingDeps,
+  stack: AsyncDisposableStack,
+): { recordings: RecordingParts; keptFiles: KeptFileParts } => ({
+  recordings: startRecordings(deps, stack),
+  keptFiles: startKeptFiles(deps, stack),
+});
+
 const startRecordings = (
-  { redis, replica, agentTokens, agentKeys, agentStreams, ...deps }: RecordingDeps,
+  { redis, replica, agentTokens, agentKeys, agentStreams, ...deps }: CollectingDeps,
   stack: AsyncDisposableStack,
 ): RecordingParts => {
   const client = createRecordingClient({ tokens: agentTokens, keys: agentKeys }, agentStreams);
@@ -233,6 +245,19 @@ const startRecordings = (
   const collector = startRecordingCollector({ ...deps, records, client, claims });
   stack.defer(() => collector.stop());
   return { records, client, collector };
+};
+
+const startKeptFiles = (
+  { redis, replica, agentTokens, agentKeys, agentStreams, ...deps }: CollectingDeps,
+  stack: AsyncDisposableStack,
+): KeptFileParts => {
+  const client = createLeftClient({ tokens: agentTokens, keys: agentKeys }, agentStreams);
+  stack.defer(() => client.close());
+  const records = createStoredFilesStore(redis);
+  const claims = createCollectClaims(redis, replica, "files");
+  const collector = startFilesCollector({ ...deps, records, client, claims });
+  stack.defer(() => collector.stop());
+  return { records, claims, collector, indexes: createStoredIndexes(deps.blobs) };
 };
 
 type LoginParts = { services: Omit<ServiceDeps, "ownLogins">; redis: RedisConnection; replica: string };
@@ -367,7 +392,7 @@ export const startServices = async (
   };
   const telemetry = await startTelemetry({ ...caches, ...exporting, streams: agentStreams, replica }, stack, signal);
   const agentParts = { agentTokens, agentKeys, agentStreams, agentExchanges };
-  const recordings = startRecordings({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
+  const collected = startCollectors({ ...caches, ...exporting, ...agentParts, blobs, redis, replica }, stack);
   const sessionProfile = createSessionProfile({ ...caches, kube: requestKube });
   const describing = { sessionProfile, policies, leasePages: createLeasePages(redis), signingKey: privateKey };
   const others: Omit<ServiceDeps, "ownLogins"> = {
@@ -395,7 +420,7 @@ export const startServices = async (
     itemEvents: createItemEvents(redis),
     auditLines: await openAuditLines({ config, log }, stack, signal),
     telemetry,
-    recordings,
+    ...collected,
     blobs,
     proxyProvider,
     analysisSettings,

@@ -195,7 +195,10 @@ const lead = async (
     };
     await Promise.all([
       runPoolController({ ...deps, limits, endedLimits: config.endedLimits }, lead),
-      runOnDemandController({ ...deps, sessionSeconds: limits.sessionSeconds }, lead),
+      runOnDemandController(
+        { ...deps, sessionSeconds: limits.sessionSeconds, keepsFiles: config.keptFiles.seconds > 0 },
+        lead,
+      ),
       runObjectControllers(
         {
           ...{ controllers, parts: { blobs, proxyProvider, destinationFilter }, kube, meter, log },

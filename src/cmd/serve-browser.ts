@@ -14,6 +14,7 @@ import { sessionStreams } from "../core/agent/session-streams.ts";
 import { createFillTimes, type FillTimes } from "../core/agent/shown-pages.ts";
 import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
+import { leftRoutes } from "../features/files/agent/left-routes.ts";
 import { createLeaseLogs, type LeaseLogs } from "../features/logs/agent/lease-logs.ts";
 import { logRoutes } from "../features/logs/agent/log-routes.ts";
 import { createProfileSave, type ProfileSave } from "../features/profiles/agent/save-profile.ts";
@@ -52,6 +53,12 @@ export const createAgentLogs = (level: string): AgentLogs => {
  */
 const endingMs = 5000;
 
+/**
+ * How long the agent waits at its end until what its lease has left is stored, ms: by itself, and when it was told to
+ * stop, since the operator deletes pods with ten seconds of grace.
+ */
+const storeMs = { byItself: 20_000, told: 6000 };
+
 /** Of the video of a browser without a viewport of its own, pixels. */
 const usualSize = { width: 1280, height: 720 };
 
@@ -64,16 +71,28 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
 type Serving = AgentLogs & {
   leases: LeaseKeeper;
   recordings: Recordings;
+  files: Pick<ReturnType<typeof calledFeatures>["files"], "loaded">;
   server: AgentServer;
   config: AgentConfig;
   saving: ProfileSave | undefined;
   signals: StopSignals;
 };
 
+/** Waits for what the lease has left to be stored. The lease is over. */
+const allStored = async ({
+  recordings,
+  files,
+  signals,
+}: Pick<Serving, "recordings" | "files" | "signals">): Promise<void> => {
+  const withinMs = signals.asked.aborted ? storeMs.told : storeMs.byItself;
+  await Promise.all([recordings.settled(), files.loaded()?.leftFiles.settled(withinMs)]);
+};
+
 /** Stops in order: the agent serves its lease until the lease ends or the pod's grace period is nearly over. */
 const endInOrder = async ({
   leases,
   recordings,
+  files,
   server,
   config,
   saving,
@@ -87,7 +106,7 @@ const endInOrder = async ({
   const why = await Promise.race([leases.stop().then(() => "lease over"), outOfTime]);
   // The caller that ended the lease must get its answer.
   if (why === "lease over" && !saving) {
-    await recordings.settled();
+    await allStored({ recordings, files, signals });
     await server.finish();
   }
   return isHeld && why === "out of time"
@@ -109,8 +128,10 @@ const calledFeatures = (deps: CalledDeps) => {
   const { browser, config } = deps;
   const present = deps.received?.setup.extensions.length ?? 0;
   return {
-    files: onFirstCall(["fs"], async () =>
-      (await import("../features/files/agent/session-files.ts")).createSessionFiles(config),
+    files: onFirstCall(
+      ["fs"],
+      async () => (await import("../features/files/agent/session-files.ts")).createSessionFiles(config),
+      { isNeeded: ({ keep_files }) => keep_files === true },
     ),
     computer: onFirstCall(["computer"], async () =>
       (await import("../features/computer/agent/computer.ts")).createComputer(deps),
@@ -203,6 +224,7 @@ export const serveBrowser = async (
       ...logRoutes({ leases, logs }),
       ...sessionStreams(leases, "/watches/", (id) => called.files.loaded()?.watches.read(id)),
       ...sessionStreams(leases, "/processes/", (id) => called.processes.loaded()?.read(id)),
+      ...leftRoutes({ left: async () => (await called.files.load()).leftFiles, agentKey: config.agentKey }),
       ...callRoutes({ leases, onCall: telemetry.call, features: Object.values<CalledFeature>(called) }),
       ...recordingRoutes({ leases, recordings, agentKey: config.agentKey }),
     },
@@ -213,7 +235,9 @@ export const serveBrowser = async (
   const end = await Promise.race([
     browser.ended,
     over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
-    whenAborted(signals.asked).then(() => endInOrder({ leases, recordings, server, config, saving, signals, log })),
+    whenAborted(signals.asked).then(() =>
+      endInOrder({ leases, recordings, files: called.files, server, config, saving, signals, log }),
+    ),
   ]);
   const isUsed = leases.isUsed();
   if (end.reason === "browser_crashed")
@@ -221,7 +245,7 @@ export const serveBrowser = async (
   leases.close();
   ended = LeaseEnd.safeParse(end.reason).data;
   if (saving && ended) await saving.run(browser, isUsed, signals.atOnce);
-  await recordings.settled();
+  await allStored({ recordings, files: called.files, signals });
   // Streams of the lease have its last events and lines still to send.
   await server.finish();
   server.close();

@@ -31,6 +31,7 @@ import type { SessionProfile } from "../core/sessions/session-answer.ts";
 import type { Referents } from "../core/setups/referents.ts";
 import type { ConsoleCodes } from "../features/console/console-codes.ts";
 import type { EventFeeds } from "../features/events/feeds.ts";
+import type { KeptFileParts } from "../features/files/stored-files.ts";
 import type { ProxyChecks } from "../features/proxies/proxy-checks.ts";
 import type { ProxyProvider } from "../features/proxies/rules/proxy-provider.ts";
 import type { RecordingParts } from "../features/recordings/recordings.ts";
@@ -111,6 +112,7 @@ export type ServiceDeps = {
   exportResults: ExportResults;
   telemetry: TelemetryParts;
   recordings: RecordingParts;
+  keptFiles: KeptFileParts;
   /** The contents of profiles and extensions. */
   blobs: BlobStore;
   /** Encrypt the contents of the Secrets of credentials, proxies and telemetry destinations. */

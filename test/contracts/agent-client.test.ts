@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { nonceIn, proofOf } from "../../src/core/protocol/agent-proof.ts";
 import { createAgentTokenVerifier } from "../../src/core/protocol/agent-token.ts";
 import { openStream, openText, sealBytes } from "../../src/core/protocol/sealed-bytes.ts";
+import { leftContext } from "../../src/features/files/agent/api.ts";
 import { pieceContext } from "../../src/features/recordings/agent/api.ts";
 import { loopbackAddress } from "../support/loopback-address.ts";
 import { websocketAccept } from "../support/websocket-accept.ts";
@@ -37,7 +38,11 @@ const noted = (request: IncomingMessage, body: Buffer): Noted => {
 const answerTo = async (request: IncomingMessage, { answer }: AgentExample) => {
   const { method = "", url: path = "" } = request;
   const piece = (): string =>
-    sealBytes(agentKey, Buffer.from("a part of a video"), pieceContext(session, "recording1", 0)).toString("base64");
+    path.startsWith("/files")
+      ? sealBytes(agentKey, Buffer.from("what a session has left"), leftContext(session, 0)).toString("base64")
+      : sealBytes(agentKey, Buffer.from("a part of a video"), pieceContext(session, "recording1", 0)).toString(
+          "base64",
+        );
   const lines = answer.lines?.map((line) => `${JSON.stringify("piece" in line ? { piece: piece() } : filled(line))}\n`);
   // The client makes its next tokens by the time that an agent says, and the verifier here has the clock of now.
   const said = filled(answer, { ms: Date.now() });

@@ -24,6 +24,7 @@ import type { ArchiveRef, BrowserSetup } from "../../src/core/protocol/browser-s
 import { streamPath } from "../../src/core/protocol/session-stream.ts";
 import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { type CaptureChange, type MaskValues, telemetryPath } from "../../src/core/protocol/telemetry-api.ts";
+import { createLeftClient } from "../../src/features/files/left-client.ts";
 import { type LogSource, logPath } from "../../src/features/logs/agent/api.ts";
 import { createProfileClient } from "../../src/features/profiles/profile-client.ts";
 import type { StartRecording } from "../../src/features/recordings/agent/api.ts";
@@ -151,7 +152,8 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
   const exchanges = createAgentExchanges(deps);
   const replays = createRecordingClient(deps, streams);
   const profiles = createProfileClient(deps);
-  for (const client of [agents, setups, streams, exchanges, replays, profiles]) stack.defer(() => client.close());
+  const left = createLeftClient(deps, streams);
+  for (const client of [agents, setups, streams, exchanges, replays, profiles, left]) stack.defer(() => client.close());
   const signal = AbortSignal.timeout(60_000);
 
   const stream = async (path: string, played: Played): Promise<unknown> => {
@@ -197,6 +199,13 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
       const pieces = await collected(read.pieces);
       return { kind: "ok", pieces: pieces.map((piece) => ("bytes" in piece ? String(piece.bytes) : piece)) };
     },
+    async "left.read"(_, played) {
+      const read = await left.read(placeOf(played), session, signal);
+      if (read.kind !== "ok") return read;
+      const pieces = await collected(read.pieces);
+      return { kind: "ok", pieces: pieces.map((piece) => ("bytes" in piece ? String(piece.bytes) : piece)) };
+    },
+    "left.stored": (_, played) => left.stored(placeOf(played), session),
     "profile.state": (_, played) => profiles.state(placeOf(played)),
     "profile.done": (_, played) => profiles.done(placeOf(played)),
     async "profile.archive"(archive: ArchiveRef, played) {

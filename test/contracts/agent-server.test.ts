@@ -12,6 +12,7 @@ import { type DevToolsPlace, placeOf } from "../../src/core/agent/connect-dev-to
 import { isProofOf, nonceHeader, proofHeader } from "../../src/core/protocol/agent-proof.ts";
 import { agentRoutes } from "../../src/core/protocol/agent-routes.ts";
 import { openBytes, openStream } from "../../src/core/protocol/sealed-bytes.ts";
+import { leftContext } from "../../src/features/files/agent/api.ts";
 import { pieceContext } from "../../src/features/recordings/agent/api.ts";
 import { launchChromium } from "../support/plain-chromium.ts";
 import { type AgentExample, agentExamples } from "./agent-examples.ts";
@@ -51,16 +52,23 @@ const linesOf = async (answer: IncomingMessage, { lines = [], goesOn }: AgentExa
   return read;
 };
 
-/** A video has as many pieces as its encoder wants: each must open for its place. What is left is one, and the end. */
-const openedPieces = (lines: unknown[]): unknown[] => {
+/**
+ * A video has as many pieces as its encoder wants, and what a session has left as many as its files: each must open for
+ * its place. One stands for all of them, before the others or where the first was.
+ */
+const openedPieces = (lines: unknown[], { request }: Pick<AgentExample, "request">): unknown[] => {
+  const isLeft = request.path.startsWith("/files");
+  const contextAt = (offset: number): string =>
+    isLeft ? leftContext(session, offset) : pieceContext(session, "recording1", offset);
   let offset = 0;
   const others = lines.filter((line) => {
     const { piece } = line as { piece?: string };
     if (piece === undefined) return true;
-    offset += openBytes(agentKey, Buffer.from(piece, "base64"), pieceContext(session, "recording1", offset)).length;
+    offset += openBytes(agentKey, Buffer.from(piece, "base64"), contextAt(offset)).length;
     return false;
   });
-  return offset > 0 ? [{ piece: "{piece}" }, ...others] : others;
+  if (offset === 0) return others;
+  return isLeft ? [...others, { piece: "{piece}" }] : [{ piece: "{piece}" }, ...others];
 };
 
 const checkProof = (answer: IncomingMessage, { request }: AgentExample, body: string): void => {
@@ -78,7 +86,7 @@ const checkBody = async (answer: IncomingMessage, example: AgentExample, agent: 
   if (wanted.lines) {
     if (isProven) checkProof(answer, example, "");
     const lines = await linesOf(answer, wanted);
-    expect(openedPieces(lines)).toEqual(expected(wanted.lines));
+    expect(openedPieces(lines, example)).toEqual(expected(wanted.lines));
   } else if (wanted.bytes !== undefined) {
     checkProof(answer, example, "");
     expect(await text(answer)).toBe(wanted.bytes);

@@ -197,6 +197,14 @@ const upgrade = (agent: AgentAtWork, headers: Record<string, string> = {}) =>
     },
   });
 
+const writeFile = async (agent: AgentAtWork): Promise<void> => {
+  const { answer } = await agent.open({
+    ...{ method: "PUT", path: "/calls/fs/write_file?path=/tmp/a", headers: { [sessionHeader]: session } },
+    body: Buffer.from("hello"),
+  });
+  await buffer(answer);
+};
+
 const never = new Promise<void>(() => undefined);
 
 const askProfile = async (agent: AgentAtWork): Promise<string> => {
@@ -218,11 +226,7 @@ export const agentStates: Record<string, State> = {
   "a lease with a file": {
     async reach(agent) {
       await bind(agent);
-      const { answer } = await agent.open({
-        ...{ method: "PUT", path: "/calls/fs/write_file?path=/tmp/a", headers: { [sessionHeader]: session } },
-        body: Buffer.from("hello"),
-      });
-      await buffer(answer);
+      await writeFile(agent);
     },
   },
   "a lease with a CDP connection": {
@@ -332,6 +336,19 @@ export const agentStates: Record<string, State> = {
       },
     ]),
   ),
+  "a lease that has left a file": {
+    async reach(agent) {
+      await bind(agent, { keep_files: true });
+      await writeFile(agent);
+      await agent.must("DELETE", "/lease", { ...lease, reuse: "none" });
+    },
+  },
+  "a lease that has left nothing": {
+    async reach(agent) {
+      await bind(agent, { keep_files: true });
+      await agent.must("DELETE", "/lease", { ...lease, reuse: "none" });
+    },
+  },
   "a recording": {
     async reach(agent) {
       await bind(agent);

@@ -68,7 +68,7 @@ const tries = 3;
 /**
  * What is written in a quiet time. Where something is, the next quiet time counts: the operator tells a pool that Redis
  * has lost its bounds for ended leases again within ten seconds (keep-ended-bounds.ts), and once; and each api asks
- * once a minute whether it is its turn to look for old recordings (recording-collector.ts).
+ * once a minute whether it is its turn to look for old recordings and files (sweep-blobs.ts).
  */
 export const observeQuietTime = async (topology: Topology): Promise<QuietTime> => {
   for (let left = tries - 1; ; left--) {

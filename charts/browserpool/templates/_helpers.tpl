@@ -262,6 +262,12 @@ ipFamilies: {{ toJson . }}
 - name: BROWSERPOOL_REPLAY_BYTES_PER_PROJECT
   value: {{ int64 .perProjectBytes | quote }}
 {{- end }}
+{{- with .Values.limits.keptFiles }}
+- name: BROWSERPOOL_KEPT_FILES_SECONDS
+  value: {{ int64 .seconds | quote }}
+- name: BROWSERPOOL_KEPT_FILES_BYTES_PER_PROJECT
+  value: {{ int64 .perProjectBytes | quote }}
+{{- end }}
 {{- with .Values.blobs }}
 {{- if .existingClaim }}
 - name: BROWSERPOOL_BLOBS

@@ -46,6 +46,20 @@ test("a feature that is loaded after the lease begins with none", async () => {
   expect(told).toEqual([]);
 });
 
+test("a lease may need a feature before any call", async () => {
+  const told: string[] = [];
+  const feature = onFirstCall(["things"], async () => featureOf(told), {
+    isNeeded: ({ session_id }) => session_id === "b",
+  });
+  feature.begin(lease("a"));
+  feature.end();
+  expect(told).toEqual([]);
+  feature.begin(lease("b"));
+  await feature.load();
+  feature.end();
+  expect(told).toEqual(["begin b", "end"]);
+});
+
 test("a client that has gone while the code was loaded is not served", async () => {
   const served: object[] = [];
   const serve = onFirstClient(async () => (upgrade) => void served.push(upgrade));

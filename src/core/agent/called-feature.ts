@@ -3,7 +3,7 @@
  * memory in each pod.
  *
  *   first call ──► load ──► the feature begins with the lease that is held then
- *   lease begins, changes, ends ──► told to the feature, once it is loaded
+ *   lease begins, changes, ends ──► told to the feature, once it is loaded; a lease may need it without a call
  *
  * So with upgrades, by the first client.
  */
@@ -23,10 +23,11 @@ export type CalledFeature<Feature extends Called = Called> = LeaseFollower & {
   loaded(): Feature | undefined;
 };
 
-/** Not loaded yet. `make`: imports the code, and runs once. */
+/** Not loaded yet. `make`: imports the code, and runs once. `isNeeded`: tells of a lease whether it needs it uncalled. */
 export const onFirstCall = <Feature extends Called>(
   names: readonly string[],
   make: () => Promise<Feature>,
+  { isNeeded = () => false }: { isNeeded?(lease: BindLease): boolean } = {},
 ): CalledFeature<Feature> => {
   let lease: BindLease | undefined;
   let loading: Promise<Feature> | undefined;
@@ -36,21 +37,25 @@ export const onFirstCall = <Feature extends Called>(
     if (lease) feature.begin?.(lease);
     return feature;
   };
+  const load = (): Promise<Feature> => {
+    loading ??= begun();
+    return loading;
+  };
   return {
     names,
-    load() {
-      loading ??= begun();
-      return loading;
-    },
+    load,
     loaded: () => feature,
     begin(request) {
       lease = request;
       feature?.begin?.(request);
+      // A call of it fails, too, when it can't be loaded.
+      if (isNeeded(request)) load().catch(() => undefined);
     },
     end() {
       lease = undefined;
       feature?.end?.();
     },
+    left: () => feature?.left?.(),
     changed: (...change) => feature?.changed?.(...change),
   };
 };

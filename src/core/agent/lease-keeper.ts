@@ -57,8 +57,15 @@ export type LeaseKeeper = HolderChanges & {
   close(): void;
 };
 
-/** Goes along with a lease, as its logs do. */
-export type LeaseFollower = ChangeFollower & { begin(lease: BindLease): void; end(): void };
+/**
+ * Goes along with a lease, as its logs do. `left`: resolves when nothing of the last lease needs to stay any more, and
+ * never rejects; until then nothing is removed, and no other lease begins.
+ */
+export type LeaseFollower = ChangeFollower & {
+  begin(lease: BindLease): void;
+  end(): void;
+  left?(): Promise<void> | undefined;
+};
 
 type LeaseKeeperDeps = {
   podUid: string;
@@ -97,6 +104,16 @@ const openFirst = (
   browser.open(url);
 };
 
+/** The browser, of whose last lease nothing is removed before `left`. */
+const cleanedAfter = (
+  left: () => Promise<unknown>,
+  { browser, fills }: { browser: LeaseKeeperDeps["browser"]; fills: Pick<FillTimes, "forget"> },
+): LeaseKeeperDeps["browser"] => ({
+  ...browser,
+  reset: () => left().then(browser.reset).then(fills.forget),
+  clearFiles: () => left().then(browser.clearFiles),
+});
+
 type UsesDeps = {
   held(): HeldLease | undefined;
   clean: Pick<CleanBrowser, "use">;
@@ -128,7 +145,8 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   const { podUid, browser, onOver, observe, fills = createFillTimes(), followers = [], log } = deps;
   const fence = createLeaseFence();
   let held: HeldLease | undefined;
-  const clean = createCleanBrowser({ ...browser, reset: () => browser.reset().then(fills.forget) }, log);
+  const left = (): Promise<unknown> => Promise.all(followers.map((follower) => follower.left?.()));
+  const clean = createCleanBrowser(cleanedAfter(left, { browser, fills }), log);
   const observation = createHolderOutcome(observe);
   const all = [observation, ...followers];
   let claim: Promise<BindOutcome> | undefined;
@@ -144,6 +162,8 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   };
 
   const confirm = async (request: BindLease, times?: StepTimes): Promise<BindOutcome> => {
+    // Of a browser that is being made anew, the reset waits for it.
+    if (!clean.isUsed() && !clean.isResetting()) await left();
     const whyNot = await clean.whyNotNow(request.takes_kept === true, times);
     if (closed || stopping || whyNot) {
       fence.refuse(request);

@@ -26,8 +26,11 @@ const stalledMs = 60_000;
 /** Streams at once: some readers of each kind, and far fewer than the agent has sockets. */
 const maxStreams = 16;
 
-/** Further streams for the service itself, which no number of readers keeps away. */
-const reservedStreams = 4;
+/**
+ * Further streams for the service itself, which no number of readers keeps away: events, recordings, and what sessions
+ * have left.
+ */
+const reservedStreams = 8;
 
 /**
  * An answer of lines. `lines`: made when the answer begins; it must end when the signal is aborted, and its objects

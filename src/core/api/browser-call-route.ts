@@ -6,6 +6,7 @@ import { type Answer, type Method, type Route, routesWith } from "../http/route.
 import type { CallContract } from "../protocol/browser-call.ts";
 import { type FindUsableDeps, findUsable } from "../sessions/authorize-session.ts";
 import { type CallBrowserDeps, callBrowser } from "../sessions/call-browser.ts";
+import type { FoundSession } from "../sessions/find-session.ts";
 
 type Deps = CallBrowserDeps & FindUsableDeps;
 
@@ -17,6 +18,20 @@ type About = {
   status?: 200 | 201 | 204;
   answer: string;
   errors?: ErrorCode[];
+};
+
+/**
+ * Answers a call on a session that has ended. `isOn`: whether it does here; else such a session is not found. Throws
+ * what the route may answer.
+ */
+export type EndedCall<More> = {
+  isOn(deps: More): boolean;
+  answer(
+    found: FoundSession,
+    given: { query: Record<string, string> },
+    deps: More,
+    signal: AbortSignal,
+  ): Promise<Answer>;
 };
 
 const methods = { get: "GET", post: "POST", put: "PUT", delete: "DELETE" } as const satisfies Partial<
@@ -44,11 +59,15 @@ const paramsOf = ({ name }: CallContract): z.ZodObject => {
   });
 };
 
-/** The route of a call, at the API and below the session's `base_url`. */
-export const browserCallRoute = (
+/**
+ * The route of a call, at the API and below the session's `base_url`. `ended`: left out, it is for active sessions
+ * alone.
+ */
+export const browserCallRoute = <More = unknown>(
   contract: CallContract,
   { operationId, summary, description, status = contract.answer ? 200 : 204, answer, errors = [] }: About,
-): Route<Deps> => {
+  ended?: EndedCall<More>,
+): Route<Deps & NoInfer<More>> => {
   const { method, name, query, body, upload, answerMs, answer: answered } = contract;
   const isFile = answered !== undefined && "files" in answered;
   const callOfSession: Route<Deps>["callOfSession"] = async (found, given: Given, deps, signal): Promise<Answer> => {
@@ -75,7 +94,7 @@ export const browserCallRoute = (
     },
   };
   return {
-    ...routesWith<Deps>()(
+    ...routesWith<Deps & More>()(
       {
         method,
         path: `/browsers/{id_or_name}/${name}`,
@@ -94,7 +113,10 @@ export const browserCallRoute = (
       },
       async ({ params, query: asked, body: json, bytes, baseUrl, project, principal, deps, signal }) => {
         const given = { params: params as Record<string, string>, query: asked as Given["query"], body: json, bytes };
-        const found = await findUsable(given.params.id_or_name ?? "", { project, principal }, deps);
+        const includeEnded = ended?.isOn(deps) ?? false;
+        const found = await findUsable(given.params.id_or_name ?? "", { project, principal, includeEnded }, deps);
+        if (ended && found.lease.ended_at !== undefined)
+          return ended.answer(found, { query: given.query ?? {} }, deps, signal);
         return callOfSession(found, { ...given, baseUrl }, deps, signal);
       },
     ),

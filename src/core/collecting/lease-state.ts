@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Collected } from "../../platform/redis/collect-claims.ts";
+import { whileUnavailable } from "../../platform/redis/or-unavailable.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import type { EndedLease, LeaseRecord } from "../leases/records.ts";
 import type { Browser } from "../model/browsers/browser.ts";
@@ -9,7 +11,7 @@ import { isRecovering } from "../pools/use-cases/refuse-while-recovering.ts";
 /**
  * How a session stands. `over`: it has ended; `lease`: as far as it is kept. `unknown`: Redis may have lost its lease.
  */
-export type LeaseState =
+type LeaseState =
   | { kind: "held"; lease: LeaseRecord }
   | { kind: "over"; lease: EndedLease | undefined }
   | { kind: "unknown" };
@@ -30,4 +32,17 @@ export const leaseState = async ({ session, poolUid }: Collected, deps: LeaseSta
   const owner = [...pools.list(), ...browsers.list()].find(({ metadata }) => metadata.uid === poolUid);
   if (owner && (await isRecovering(owner, deps))) return { kind: "unknown" };
   return { kind: "over", lease: undefined };
+};
+
+/** How a session stands, once it is known. Rejects with the reason of `signal`. */
+export const knownLeaseState = async (
+  collected: Collected,
+  deps: LeaseStateDeps,
+  signal: AbortSignal,
+): Promise<Exclude<LeaseState, { kind: "unknown" }>> => {
+  for (;;) {
+    const state = await whileUnavailable(() => leaseState(collected, deps), { maxPauseMs: 2000, signal });
+    if (state.kind !== "unknown") return state;
+    await sleep(1000, undefined, { signal });
+  }
 };

@@ -56,6 +56,9 @@ type KeptTelemetrySettings = { session: { bytes: number; seconds: number }; ende
 /** How long recordings are kept, s, and the most bytes of a project's recordings. */
 type KeptRecordingSettings = { seconds: number; bytesPerProject: number };
 
+/** How long the files of an ended session are kept, s: 0 for not at all. Most bytes of those of a project. */
+type KeptFileSettings = { seconds: number; bytesPerProject: number };
+
 export type Config = {
   host: string;
   port: number;
@@ -79,6 +82,7 @@ export type Config = {
   endedLimits: Record<"pool" | "all", { count: number; bytes: number }>;
   keptTelemetry: KeptTelemetrySettings;
   keptRecordings: KeptRecordingSettings;
+  keptFiles: KeptFileSettings;
   /** Pools that have metrics of their own. */
   metricsPools: number;
   browserImage: string;
@@ -117,10 +121,23 @@ const blobSettings = (env: z.infer<typeof Environment>): BlobSettings | undefine
   return { ...place, endpoint, region: env.BROWSERPOOL_S3_REGION, pathStyle: pathStyle === "true" };
 };
 
+const keptFileSettings = (env: z.infer<typeof Environment>): KeptFileSettings => ({
+  seconds: env.BROWSERPOOL_BLOBS ? Math.floor(env.BROWSERPOOL_KEPT_FILES_SECONDS) : 0,
+  bytesPerProject: Math.floor(env.BROWSERPOOL_KEPT_FILES_BYTES_PER_PROJECT),
+});
+
 const proxyCheckSettings = (env: z.infer<typeof Environment>): ProxyCheckSettings => ({
   enabled: env.BROWSERPOOL_PROXY_CHECKS === "on",
   url: env.BROWSERPOOL_PROXY_CHECK_URL,
   privateHosts: env.BROWSERPOOL_PROXY_CHECK_PRIVATE_HOSTS,
+});
+
+const siteSettings = (env: z.infer<typeof Environment>): SiteSettings => ({
+  minTrials: env.BROWSERPOOL_REGISTRY_MIN_TRIALS,
+  minRate: env.BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE,
+  proxyCountries:
+    env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES.length > 0 ? env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES : undefined,
+  analysesFile: env.BROWSERPOOL_ANALYSES_FILE,
 });
 
 const tracingSettings = (env: z.output<typeof Environment>): Config["tracing"] => {
@@ -202,6 +219,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       seconds: Math.floor(env.BROWSERPOOL_REPLAY_SECONDS),
       bytesPerProject: Math.floor(env.BROWSERPOOL_REPLAY_BYTES_PER_PROJECT),
     },
+    keptFiles: keptFileSettings(env),
     metricsPools: env.BROWSERPOOL_METRICS_POOLS,
     browserImage: env.BROWSERPOOL_BROWSER_IMAGE,
     browserTemplateFile: env.BROWSERPOOL_BROWSER_TEMPLATE_FILE,
@@ -221,13 +239,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
     proxyChecks: proxyCheckSettings(env),
     privateDestinations: env.BROWSERPOOL_TELEMETRY_PRIVATE_DESTINATIONS,
     credentialProviderAddresses: env.BROWSERPOOL_CREDENTIAL_PROVIDER_ADDRESSES,
-    sites: {
-      minTrials: env.BROWSERPOOL_REGISTRY_MIN_TRIALS,
-      minRate: env.BROWSERPOOL_REGISTRY_MIN_SUCCESS_RATE,
-      proxyCountries:
-        env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES.length > 0 ? env.BROWSERPOOL_REGISTRY_PROXY_COUNTRIES : undefined,
-      analysesFile: env.BROWSERPOOL_ANALYSES_FILE,
-    },
+    sites: siteSettings(env),
     ...{ tracing: tracingSettings(env), logLevel: env.BROWSERPOOL_LOG_LEVEL },
     auditLog: env.BROWSERPOOL_AUDIT_LOG,
     replica: env.HOSTNAME,

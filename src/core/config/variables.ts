@@ -131,6 +131,12 @@ export const Environment = z.object({
   BROWSERPOOL_REPLAY_BYTES_PER_PROJECT: number(4 * 1024 ** 3, 0).describe(
     "Most bytes of the blob store for a project's recordings; a new recording counts with the most that it may become.",
   ),
+  BROWSERPOOL_KEPT_FILES_SECONDS: number(0, 0, 86_400).describe(
+    "How long the files of a session can be read after its end, s, where there is a store of blobs; for api and operator. 0: not at all; docs/files.md.",
+  ),
+  BROWSERPOOL_KEPT_FILES_BYTES_PER_PROJECT: number(4 * 1024 ** 3, 0).describe(
+    "Most bytes of the blob store for the files of a project's ended sessions.",
+  ),
   BROWSERPOOL_METRICS_POOLS: whole(200, 0).describe(
     "Pools and projects that metrics tell apart, the oldest ones; the others are added up as `other`.",
   ),

@@ -37,7 +37,7 @@ type BindDeps = { agents: Pick<AgentClient, "bind">; tracer?: Tracer | undefined
 
 type Binding = Pick<
   SessionRequest,
-  "timeout_seconds" | "max_session_seconds" | "start_url" | "report" | "telemetry"
+  "timeout_seconds" | "max_session_seconds" | "start_url" | "report" | "telemetry" | "keeps_files"
 > & {
   /** The lease takes a browser as its former holders have left it. */
   takesKept?: boolean;
@@ -50,7 +50,7 @@ type Binding = Pick<
  */
 export const bindLease = async (
   lease: LeaseRecord,
-  { timeout_seconds, max_session_seconds, start_url, report, telemetry, takesKept = false }: Binding,
+  { timeout_seconds, max_session_seconds, start_url, report, telemetry, keeps_files, takesKept = false }: Binding,
   { agents, tracer, log }: BindDeps,
   whileBinding?: (lease: LeaseRecord) => void,
 ): Promise<string | undefined> => {
@@ -65,6 +65,7 @@ export const bindLease = async (
       ...(start_url && { start_url }),
       ...(telemetry && { telemetry }),
       ...(takesKept && { takes_kept: true }),
+      ...(keeps_files && { keep_files: true }),
       // A browser that was made before its pool was changed is another configuration.
       ...(report?.config === lease.config && { observe: true }),
       ...timings,

@@ -111,6 +111,8 @@ export const SessionRequest = z.object({
   timeout_seconds: z.int(),
   max_session_seconds: z.int(),
   telemetry: CaptureSettings.optional(),
+  /** What it leaves in its folder is stored at its end. */
+  keeps_files: z.boolean().optional(),
   /**
    * Its caller lets the agent tell what came of its first navigation. `recipe`: of a browser with the configuration of
    * this hash, as src/features/sites/site-recipe.ts has it.

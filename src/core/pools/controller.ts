@@ -7,7 +7,7 @@ import { freeEndedNames } from "./ended/free-ended-names.ts";
 import { type EndedLimits, keepEndedBounds } from "./ended/keep-ended-bounds.ts";
 import { browserRefusal, type PoolLimits, refusalOf, roomFor } from "./observe/refusal.ts";
 import { isOverAsPool, onDemandView } from "./on-demand/browser-as-pool.ts";
-import { reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
+import { type HandOverDeps, reconcileOnDemand } from "./on-demand/reconcile-on-demand.ts";
 import { type LoopParts, type PoolLoop, runPoolLoop } from "./pool-loop.ts";
 import { poolView } from "./pool-source.ts";
 import { reconcilePool } from "./reconcile.ts";
@@ -46,10 +46,10 @@ export const runPoolController = (
 
 /**
  * Starts and ends on-demand browsers while this replica leads. `sessionSeconds`: the longest session that the
- * installation allows.
+ * installation allows. `keepsFiles`: whether it keeps what sessions leave in their folders.
  */
 export const runOnDemandController = (
-  { sessionSeconds, ...deps }: LoopParts & { sessionSeconds: number },
+  { sessionSeconds, keepsFiles, ...deps }: LoopParts & Pick<HandOverDeps, "sessionSeconds" | "keepsFiles">,
   lead: Lead,
 ): Promise<void> => {
   const loop: PoolLoop<Browser> = {
@@ -68,7 +68,7 @@ export const runOnDemandController = (
     isOver: isOverAsPool,
     // Each has one lease, which goes with the object. The other loop frees their names.
     keepEnded: async () => undefined,
-    reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds }),
+    reconcile: (key, each) => reconcileOnDemand(key, { ...each, sessionSeconds, keepsFiles }),
   };
   return runPoolLoop(loop, deps, lead);
 };

@@ -9,6 +9,7 @@
  *   PUT    /archives/{sha256}  the bytes, sealed → 200 MissingArchives | 404 when no change of the holder names it
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
  *   GET    /logs?session=…    → 200 lines of the lease's logs (features/logs/agent/api.ts) | 404 when that session does not hold the browser | 429
+ *   GET, DELETE /files?session=…  what a session has left in its folder (features/files/agent/api.ts)
  *   PUT, GET, DELETE /replays/{id}  begins, reads and ends a recording of the lease (features/recordings/agent/api.ts)
  *   GET    /livez /readyz     → 200 | 503, no token (kubelet's probes)
  *   GET    /cdp               upgrade to a CDP WebSocket; header `x-browserpool-session` names the lease's session;
@@ -110,6 +111,8 @@ export const BindLease = Fence.extend({
   telemetry: CaptureSettings.optional(),
   /** The lease takes a browser that was kept (`AgentState.kept`). Left out: no; such a browser is made anew first. */
   takes_kept: z.boolean().optional(),
+  /** The agent keeps what the lease leaves in its folder, until the API has stored it (features/files/agent/api.ts). */
+  keep_files: z.boolean().optional(),
   /** The answer is to have `timings`. */
   timings: z.boolean().optional(),
   /** What the caller asked for. The agent keeps it as it is, and returns it so that the lease can be restored. */

@@ -17,6 +17,7 @@ export const agentRoutes = {
   "/telemetry": ["GET", "PUT"],
   "/masks": ["PUT"],
   "/logs": ["GET"],
+  "/files": ["GET", "DELETE"],
   "/replays/": ["PUT", "GET", "DELETE"],
   "/profile": ["GET", "DELETE"],
   "/profile/archive": ["GET"],

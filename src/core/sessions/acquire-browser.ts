@@ -67,7 +67,7 @@ const sessionRequest = (
   pool: BrowserPool,
   request: AcquireBrowser,
   project: Project,
-  { limits }: Config,
+  { limits, keptFiles }: Config,
 ): SessionRequest => {
   const name = wireName(pool);
   const { timeoutSeconds, maxSessionSeconds = limits.sessionSeconds } = pool.spec;
@@ -81,6 +81,7 @@ const sessionRequest = (
     ...(request.start_url && { start_url: request.start_url }),
     asked_at: Date.now(),
     ...(request.telemetry && { telemetry: request.telemetry }),
+    ...(keptFiles.seconds > 0 && { keeps_files: true }),
   };
 };
 

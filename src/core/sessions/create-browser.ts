@@ -198,6 +198,7 @@ const giveOut = async (
   deps.browsers.put(browser);
   const owner = { poolUid: browser.metadata.uid, session: browser.metadata.name };
   const allowedSeconds = deps.config.limits.sessionSeconds;
+  const keepsFiles = deps.config.keptFiles.seconds > 0;
   const failure = failureOf(browser, deps);
   const reserveName = () => reserveSessionName(spec.name, { owner, projectId: project.id }, deps, signal);
   try {
@@ -209,7 +210,7 @@ const giveOut = async (
         ...onDemandRequest(spec, {
           owner: { id: owner.session, uid: owner.poolUid },
           name: wireName(browser),
-          ...{ project: project.id, allowedSeconds, report },
+          ...{ project: project.id, allowedSeconds, report, keepsFiles },
         }),
         ...(forLogin && { with_vaults: true }),
         ...traceOf(deps),
@@ -227,6 +228,7 @@ const giveOut = async (
     const session = await retryBriefly(() => sessionAnswer(acquired.lease, baseUrl, deps), signal);
     signal.throwIfAborted();
     if (session.telemetry) deps.telemetry.collector.collect(owner);
+    if (keepsFiles) deps.keptFiles.collector.collect(owner);
     return { session, abandon: () => void undo(browser, deps, project) };
   } catch (error) {
     await undo(browser, deps, project);

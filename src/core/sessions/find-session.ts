@@ -50,7 +50,8 @@ const findIn = async (owners: LeaseOwner[], lookup: Lookup): Promise<FoundSessio
   return found.find((session) => session !== undefined);
 };
 
-const endedMessage = (idOrName: string, { reason, ended_at }: AnyLease): string =>
+/** Says that a session has ended, when and why. `idOrName`: as its caller knows it. */
+export const endedMessage = (idOrName: string, { reason, ended_at }: AnyLease): string =>
   `browser ${idOrName} has ended (${reason ?? "unknown"}) at ${new Date(ended_at ?? 0).toISOString()}`;
 
 /** For an on-demand browser without a session: throws when it is still starting or has failed. */

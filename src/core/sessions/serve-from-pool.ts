@@ -28,10 +28,10 @@ import { poolsOf } from "../pools/use-cases/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
 import { type SessionProfile, sessionAnswer } from "./session-answer.ts";
-import { answerHeld, type SessionCollector, type StartedSession, startSession } from "./start-session.ts";
+import { answerHeld, type CollectingDeps, type StartedSession, startSession } from "./start-session.ts";
 
 /** What giving out a browser of a pool needs. */
-export type HandOutDeps = {
+export type HandOutDeps = CollectingDeps & {
   abandonedSessions: AbandonedSessions;
   agents: AgentClient;
   config: Config;
@@ -44,7 +44,6 @@ export type HandOutDeps = {
   sessionProfile: SessionProfile;
   signingKey: KeyObject;
   store: LeaseStore;
-  telemetry: { collector: SessionCollector };
   tracer?: Tracer | undefined;
 };
 
@@ -75,6 +74,7 @@ const take = async (
     project: project.id,
     allowedSeconds: deps.config.limits.sessionSeconds,
     report,
+    keepsFiles: deps.config.keptFiles.seconds > 0,
   });
   const wanted = { poolUid, session, request, waitMs: 0, mostWaiting: 0, onlyClean: true };
   const acquired = await acquireLease(wanted, deps, signal);

@@ -18,7 +18,8 @@ const parts = ({ taken = false } = {}) => {
   const free = vi.fn(async () => undefined);
   const abandon = vi.fn();
   const collect = vi.fn();
-  const deps = { names: { reserve, free }, abandonedSessions: { add: abandon }, telemetry: { collector: { collect } } };
+  const collecting = { telemetry: { collector: { collect } }, config: { keptFiles: { seconds: 0 } } };
+  const deps = { names: { reserve, free }, abandonedSessions: { add: abandon }, ...collecting };
   return { deps: deps as never, free, abandon, collect };
 };
 

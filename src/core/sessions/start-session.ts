@@ -1,14 +1,25 @@
 /** How a browser of a pool goes to a caller: under a name, if one is wanted, and so that it can be taken back. */
+import type { Config } from "../config/config.ts";
 import type { AbandonedSessions } from "../leases/abandoned-sessions.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
 import type { Project } from "../projects/projects.ts";
 import { reserveSessionName, type SessionNames } from "../reservations/session-names.ts";
 
-/** Collects the telemetry of a session in the background, where its settings ask for that. */
+/**
+ * Collects of a session in the background: its telemetry where its settings ask for that, or what it leaves in its
+ * folder.
+ */
 export type SessionCollector = {
   collect(session: { poolUid: string; session: string }): void;
   /** The same; resolves when this replica or another one has begun. */
   ensure(session: { poolUid: string; session: string }): Promise<void>;
+};
+
+/** What is collected of sessions from their begin on. */
+export type CollectingDeps = {
+  config: Pick<Config, "keptFiles">;
+  telemetry: { collector: SessionCollector };
+  keptFiles: { collector: SessionCollector };
 };
 
 export type StartedSession = {
@@ -45,7 +56,7 @@ export const answerHeld = async (
 export const startSession = async (
   { owner, name, project }: { owner: SessionOwner; name: string | undefined; project: Project },
   acquire: () => Promise<Session | undefined>,
-  deps: { abandonedSessions: AbandonedSessions; names: SessionNames; telemetry: { collector: SessionCollector } },
+  deps: { abandonedSessions: AbandonedSessions; names: SessionNames } & CollectingDeps,
   signal: AbortSignal,
 ): Promise<StartedSession | undefined> => {
   const reserveName = () => reserveSessionName(name, { owner, projectId: project.id }, deps, signal);
@@ -67,6 +78,7 @@ export const startSession = async (
   }
   if (!session) return undefined;
   if (session.telemetry) deps.telemetry.collector.collect(owner);
+  if (deps.config.keptFiles.seconds > 0) deps.keptFiles.collector.collect(owner);
   return {
     session,
     abandon() {

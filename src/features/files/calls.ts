@@ -14,7 +14,8 @@ const mode = (usual: string) =>
     .regex(/^0?[0-7]{3}$/, "is three octal digits, such as 644")
     .describe(`Permissions in octal; by default ${usual}.`);
 
-const FileInfo = z.object({
+/** An entry of a folder. */
+export const FileInfo = z.object({
   name: z.string().describe("The last part of the path."),
   path: z.string().describe("The absolute path, as the browser sees it."),
   is_dir: z.boolean(),

@@ -22,6 +22,7 @@ import {
   uploadZip,
   writeFile,
 } from "./calls.ts";
+import { endedFileInfo, endedFolder, endedList, endedRead } from "./ended-files.ts";
 
 const defineSessionStream = sessionStreamsWith<CallBrowserDeps & { agentStreams: AgentStreams }>();
 
@@ -45,24 +46,42 @@ const watchEvents = defineSessionStream(
   },
 );
 
+const readAfterEnd = "Also of a session that has ended, as long as the installation keeps its files.";
+
 /** In the order of the documentation. */
 export const fileRoutes = [
-  browserCallRoute(listFiles, {
-    operationId: "listFiles",
-    summary: "List a folder of a session",
-    answer: "Its entries, by name",
-  }),
-  browserCallRoute(fileInfo, {
-    operationId: "getFileInfo",
-    summary: "Describe a file of a session",
-    answer: "The file or folder",
-  }),
-  browserCallRoute(readFile, { operationId: "readFile", summary: "Read a file of a session", answer: "Its bytes" }),
-  browserCallRoute(downloadZip, {
-    operationId: "downloadFolder",
-    summary: "Download a folder of a session",
-    answer: "A zip of the files in it; links are left out",
-  }),
+  browserCallRoute(
+    listFiles,
+    {
+      operationId: "listFiles",
+      summary: "List a folder of a session",
+      ...{ description: readAfterEnd, answer: "Its entries, by name" },
+    },
+    endedList,
+  ),
+  browserCallRoute(
+    fileInfo,
+    {
+      operationId: "getFileInfo",
+      summary: "Describe a file of a session",
+      ...{ description: readAfterEnd, answer: "The file or folder" },
+    },
+    endedFileInfo,
+  ),
+  browserCallRoute(
+    readFile,
+    { operationId: "readFile", summary: "Read a file of a session", description: readAfterEnd, answer: "Its bytes" },
+    endedRead,
+  ),
+  browserCallRoute(
+    downloadZip,
+    {
+      operationId: "downloadFolder",
+      summary: "Download a folder of a session",
+      ...{ description: readAfterEnd, answer: "A zip of the files in it; links are left out" },
+    },
+    endedFolder,
+  ),
   browserCallRoute(writeFile, {
     operationId: "writeFile",
     summary: "Write a file of a session",

@@ -9,7 +9,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type LeaseState, leaseState } from "../../core/collecting/lease-state.ts";
+import { knownLeaseState } from "../../core/collecting/lease-state.ts";
 import type { Config } from "../../core/config/config.ts";
 import { AgentStreamBroken } from "../../core/leases/agent/agent-stream.ts";
 import type { LeaseStore } from "../../core/leases/lease-store.ts";
@@ -77,19 +77,6 @@ const readAgent = async (
   }
 };
 
-/** The state of the session, once it is known. */
-const lookUp = async (
-  record: StoredRecording,
-  deps: CollectRecordingDeps,
-  signal: AbortSignal,
-): Promise<LeaseState> => {
-  for (;;) {
-    const state = await whileUnavailable(() => leaseState(record, deps), { maxPauseMs: 2000, signal });
-    if (state.kind !== "unknown") return state;
-    await sleep(1000, undefined, { signal });
-  }
-};
-
 /** Reads until the recording has ended, or can't be read any more. */
 const readAll = async (
   record: StoredRecording,
@@ -99,8 +86,8 @@ const readAll = async (
 ): Promise<{ why: string; lease: AnyLease | undefined }> => {
   let lease: AnyLease | undefined;
   for (let failures = 0; ; ) {
-    const state = await lookUp(record, deps, signal);
-    lease = (state.kind === "unknown" ? undefined : state.lease) ?? lease;
+    const state = await knownLeaseState(record, deps, signal);
+    lease = state.lease ?? lease;
     if (!lease) return { why: "lost", lease };
     const before = parts.received();
     const outcome = await readAgent(record, { lease, parts }, deps, signal);

@@ -3,10 +3,11 @@
  * blob store (session-recordings.ts). What Redis loses can't be found any more, and its video goes with its age.
  */
 import { z } from "zod";
+import { createBlobRoom, setKept } from "../../core/collecting/blob-room.ts";
+import { sweepTurns } from "../../core/collecting/sweep-blobs.ts";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { recordingRoomKey, recordingSweepKey, recordingsKey } from "../../platform/redis/keys.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
-import { loadScript, runScript } from "../../platform/redis/script.ts";
 
 /** A video in the blob store: the bytes of what stands before its parts, and of each part. */
 export const StoredVideo = z.object({ headBytes: z.int(), parts: z.array(z.int()) });
@@ -53,8 +54,6 @@ export type RecordingStore = {
   takeSweep(everyMs: number): Promise<boolean>;
 };
 
-const reserveScript = loadScript("reserve-recording", import.meta.url);
-
 /** Undefined for what another version has written. */
 const read = (text: string | null): StoredRecording | undefined => {
   if (text === null) return undefined;
@@ -64,40 +63,26 @@ const read = (text: string | null): StoredRecording | undefined => {
 
 /** Recordings in this Redis. */
 export const createRecordingStore = (redis: RedisConnection): RecordingStore => {
-  /** Sets a field of a hash that goes with the last of its recordings; `goesMs` says when each is out of sight. */
-  const set = async (key: string, { id, goesMs }: StoredRecording, text: string): Promise<void> => {
-    await orUnavailable(redis.hset(key, id, text));
-    const seconds = Math.max(1, Math.ceil((goesMs - Date.now()) / 1000));
-    await orUnavailable(redis.expire(key, seconds, "NX"));
-    await orUnavailable(redis.expire(key, seconds, "GT"));
-  };
+  const room = createBlobRoom(redis, recordingRoomKey);
   const put = (record: StoredRecording): Promise<void> =>
-    set(recordingsKey(record.poolUid, record.session), record, JSON.stringify(record));
-  const release = async ({ id, projectId }: Pick<StoredRecording, "id" | "projectId">): Promise<void> => {
-    await orUnavailable(redis.hdel(recordingRoomKey(projectId), id));
-  };
+    setKept(redis, recordingsKey(record.poolUid, record.session), record, JSON.stringify(record));
   return {
-    async reserve({ id, projectId }, { bytes, ms }, most) {
-      const argv = [id, bytes, ms, most.bytes, most.count];
-      return (await orUnavailable(runScript(redis, reserveScript, [recordingRoomKey(projectId)], argv))) === 1;
-    },
-    release,
+    reserve: room.reserve,
+    release: room.release,
     put,
     async finish(record, bytes) {
       await put(record);
-      await set(recordingRoomKey(record.projectId), record, `${record.goesMs}:${bytes}`);
+      await room.settle(record, bytes);
     },
     async drop(record) {
       await orUnavailable(redis.hdel(recordingsKey(record.poolUid, record.session), record.id));
-      await release(record);
+      await room.release(record);
     },
     async list(poolUid, session) {
       const texts = await orUnavailable(redis.hvals(recordingsKey(poolUid, session)));
       return texts.flatMap((text) => read(text) ?? []).toSorted((a, b) => a.startedMs - b.startedMs);
     },
     get: async (poolUid, session, id) => read(await orUnavailable(redis.hget(recordingsKey(poolUid, session), id))),
-    async takeSweep(everyMs) {
-      return (await orUnavailable(redis.set(recordingSweepKey, "1", "PX", everyMs, "NX"))) === "OK";
-    },
+    takeSweep: sweepTurns(redis, recordingSweepKey),
   };
 };

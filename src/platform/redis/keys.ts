@@ -48,8 +48,11 @@ export const endedTelemetryKey = (projectId: string): string => `bp:{${projectId
 /** Hash of the bytes of those events: session → bytes; under the empty name their sum. */
 export const endedTelemetryBytesKey = (projectId: string): string => `bp:{${projectId}}:telemetry_bytes`;
 
-/** What API replicas collect from agents: the telemetry of sessions, or recordings; and the logins that they drive. */
-export type CollectedKind = "telemetry" | "replays" | "logins";
+/**
+ * What API replicas collect from agents: the telemetry of sessions, recordings, or the files that sessions leave; and
+ * the logins that they drive.
+ */
+export type CollectedKind = "telemetry" | "replays" | "files" | "logins";
 
 /** Hash of what is collected: session, or recording → `<pool uid>/<replica>`. */
 export const claimsKey = (kind: CollectedKind): string => `bp:{${kind}}:claims`;
@@ -65,6 +68,15 @@ export const recordingRoomKey = (projectId: string): string => `bp:{${projectId}
 
 /** Set for as long as no replica needs to look for old recordings. */
 export const recordingSweepKey = "bp:{replays}:swept";
+
+/** What is known of the files that a session has left, as `StoredFiles` in JSON. */
+export const storedFilesKey = (poolUid: string, session: string): string => `bp:{${poolUid}/${session}}:files`;
+
+/** Hash of the room that files of a project's ended sessions take: id → `<the time at which it goes, ms>:<bytes>`. */
+export const filesRoomKey = (projectId: string): string => `bp:{${projectId}}:files_room`;
+
+/** Set for as long as no replica needs to look for old files of sessions. */
+export const filesSweepKey = "bp:{files}:swept";
 
 /** The channel on which API replicas receive which browsers wait for their setup. */
 export const setupsChannel = "bp:setups";

@@ -47,7 +47,8 @@ const startCallers = ({ begin, turn }: InTurn) => {
       await store.take(poolUid, { session, channel: "none", request: JSON.stringify({ name: "n" }) });
       return { session_id: session } as Session;
     };
-    const deps = { names, abandonedSessions, telemetry: {} as never };
+    const config = { keptFiles: { seconds: 0, bytesPerProject: 0 } };
+    const deps = { names, abandonedSessions, config, telemetry: {} as never, keptFiles: {} as never };
     const handedOut = await startSession(
       { owner, name: "n", project },
       acquire,
@@ -105,6 +106,7 @@ test("a session from YAML whose name another one has got before its take does no
     agents: { bind: async (lease) => void bound.push(lease) as never },
     names,
     reportOf: async () => undefined,
+    keepsFiles: false,
     sessionSeconds: 3600,
     log: silent,
   };

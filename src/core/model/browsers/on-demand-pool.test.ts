@@ -8,6 +8,7 @@ const context = {
   project: "p",
   allowedSeconds: 3600,
   report: undefined,
+  keepsFiles: false,
 };
 const requestOf = (spec: object, more: object = {}) =>
   onDemandRequest(BrowserSpec.parse(spec), { ...context, ...more });

@@ -45,6 +45,7 @@ type OnDemandRequest = {
   vaults?: BrowserSpec["vaults"];
   with_vaults?: true;
   report?: SessionReport;
+  keeps_files?: true;
 };
 
 /**
@@ -61,7 +62,8 @@ export type ReportOf = (spec: PoolLikeSpec, namespace: string) => Promise<Sessio
 
 /**
  * What is known besides the spec. `owner`: of the lease, by id and uid. `name`: of the session. `project`: the
- * project's id. `allowedSeconds`: the longest session here.
+ * project's id. `allowedSeconds`: the longest session here. `keepsFiles`: whether the installation keeps what sessions
+ * leave in their folders.
  */
 type OnDemandContext = {
   owner: { id: string; uid: string };
@@ -69,12 +71,13 @@ type OnDemandContext = {
   project: string;
   allowedSeconds: number;
   report: SessionReport | undefined;
+  keepsFiles: boolean;
 };
 
 /** The request for an on-demand browser's session; pure. */
 export const onDemandRequest = (
   spec: BrowserSpec,
-  { owner, name, project, allowedSeconds, report }: OnDemandContext,
+  { owner, name, project, allowedSeconds, report, keepsFiles }: OnDemandContext,
 ): OnDemandRequest => ({
   timeout_seconds: spec.timeoutSeconds,
   max_session_seconds: Math.min(spec.maxSessionSeconds ?? allowedSeconds, allowedSeconds),
@@ -86,4 +89,5 @@ export const onDemandRequest = (
   ...(spec.tags && { tags: spec.tags }),
   ...(spec.vaults.length > 0 && { vaults: spec.vaults, with_vaults: true as const }),
   ...(report && { report }),
+  ...(keepsFiles && { keeps_files: true as const }),
 });

@@ -32,6 +32,8 @@ export type HandOverDeps = {
   reportOf: ReportOf;
   /** The longest session that the installation allows, s. */
   sessionSeconds: number;
+  /** Whether the installation keeps what sessions leave in their folders. */
+  keepsFiles: boolean;
   log: Logger;
 };
 
@@ -54,7 +56,8 @@ export const handOver = async (browser: Browser, deps: HandOverDeps): Promise<bo
   const project = await projectOf(browser, deps);
   const report = spec.reportOutcome ? await deps.reportOf(onDemandPoolSpec(spec), metadata.namespace ?? "") : undefined;
   const owner = { id: metadata.name, uid: metadata.uid };
-  const context = { owner, name: wireName(browser), project, allowedSeconds: deps.sessionSeconds, report };
+  const { sessionSeconds: allowedSeconds, keepsFiles } = deps;
+  const context = { owner, name: wireName(browser), project, allowedSeconds, report, keepsFiles };
   const { name, ...request } = onDemandRequest(spec, context);
   const reserveName = async (): Promise<boolean> =>
     name !== undefined && (await deps.names.reserve(request.project, name, { poolUid, session }));

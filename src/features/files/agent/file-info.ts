@@ -2,9 +2,9 @@ import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
 import type { FileInfo } from "../calls.ts";
+import { pathOf } from "../session-path.ts";
 import { refuseBy } from "./refuse.ts";
 import type { OpenFolder } from "./session-folder.ts";
-import { pathOf } from "./session-path.ts";
 
 /** Most entries of a folder that are listed, and most bytes of their names and paths together. */
 const mostListed = 20_000;

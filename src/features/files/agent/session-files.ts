@@ -24,6 +24,7 @@ import {
   writeFile,
 } from "../calls.ts";
 import { infoOf, listFolder } from "./file-info.ts";
+import { createLeftFiles, type LeftFiles } from "./left-files.ts";
 import { refuseBy } from "./refuse.ts";
 import { emptyFolder } from "./remove-tree.ts";
 import { createRoom, type RoomLimits } from "./room.ts";
@@ -34,10 +35,28 @@ import { modeOf, type WriteDeps, writeWhole } from "./write-file.ts";
 /** Most that a session has, downloads included, when its holder writes something. */
 const mostFiles: RoomLimits = { bytes: mostUploadBytes, files: 50_000 };
 
-/** Goes along with a lease: its watches end with it. The files themselves go with the browser, or before it is kept. */
+/**
+ * Goes along with a lease: its watches end with it. The files themselves go with the browser, or before it is kept;
+ * what is to be stored of them is in `left`.
+ */
 type SessionFiles = LeaseFollower & {
   handlers: readonly CallHandler[];
   watches: Watches;
+  leftFiles: LeftFiles;
+};
+
+const following = (watches: Pick<Watches, "end">, leftFiles: LeftFiles): LeaseFollower => {
+  let copied: Promise<void> | undefined;
+  return {
+    begin(lease) {
+      if (lease.keep_files) leftFiles.begin(lease.session_id);
+    },
+    end() {
+      watches.end();
+      copied = leftFiles.end();
+    },
+    left: () => copied,
+  };
 };
 
 /** The folder exists. */
@@ -48,6 +67,7 @@ export const createSessionFiles = (
   const folder = createSessionFolder(filesDir, agentsEntries({ dataDir }));
   const writing: WriteDeps = { folder, room: createRoom(folder, limits), partsDir: join(dataDir, "uploads") };
   const watches = createWatches(filesDir, folder);
+  const leftFiles = createLeftFiles(folder, dataDir);
 
   /** Runs a call of the system on an entry. */
   const onEntry = async (path: string, field: string, work: (at: string) => Promise<unknown>): Promise<object> => {
@@ -139,5 +159,5 @@ export const createSessionFiles = (
       throw new CallRefused("missing", `there is no watch ${param.slice(0, 100)}`);
     }),
   ];
-  return { handlers, watches, begin: () => undefined, end: watches.end };
+  return { handlers, watches, leftFiles, ...following(watches, leftFiles) };
 };

@@ -6,8 +6,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, opendir } from "node:fs/promises";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
+import { BadPath, namesIn, pathOf } from "../session-path.ts";
 import { refuseBy } from "./refuse.ts";
-import { BadPath, namesIn, pathOf } from "./session-path.ts";
 
 /** A handle that can be used for nothing but as a place (Linux' O_PATH, which Node has no name for). */
 const placeOnly = 0o10000000;
@@ -103,7 +103,7 @@ export const createSessionFolder = (root: string, isAgents: (name: string) => bo
 };
 
 /** Opens a plain file for reading. Throws a `CallRefused` for anything else. */
-export const openFile = async ({ at, path }: Place): Promise<FileHandle> => {
+export const openFile = async ({ at, path }: Pick<Place, "at" | "path">): Promise<FileHandle> => {
   // Of a pipe, an open would wait for a writer.
   const handle = await open(at, constants.O_RDONLY | O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
     throw refuseBy(error, path);

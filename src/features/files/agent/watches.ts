@@ -10,9 +10,9 @@ import { randomUUID } from "node:crypto";
 import { relative } from "node:path";
 import type { FSWatcher } from "chokidar";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
+import { pathOf } from "../session-path.ts";
 import type { FileEvent } from "./api.ts";
 import type { SessionFolder } from "./session-folder.ts";
-import { pathOf } from "./session-path.ts";
 
 /** Of one session. */
 const mostWatches = 16;

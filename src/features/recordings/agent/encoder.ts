@@ -11,10 +11,10 @@
 
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
+import type { UnnamedFile } from "../../../core/agent/unnamed-file.ts";
 import { element, ids, openElement, text, whole } from "../webm/ebml.ts";
 import type { VideoSize } from "../webm/read-cluster.ts";
 import { videoTracks } from "../webm/video-track.ts";
-import type { KeptVideo } from "./kept-video.ts";
 
 // Pictures on their way to the encoder: Matroska (RFC 9559) of JPEGs, each in a cluster of its own with the time at
 // which it came. So the encoder needs no clock, which may be set while it runs, and begins with a picture as soon as it
@@ -45,7 +45,7 @@ export type EncoderOptions = {
   /** The video's size in pixels. Pictures of another size are fitted in. */
   size: { width: number; height: number };
   /** Where the video is written; the caller closes it after the end. */
-  file: Pick<KeptVideo, "append">;
+  file: Pick<UnnamedFile, "append">;
   /** The file's size at most; then the video ends. */
   maxBytes: number;
 };

@@ -8,9 +8,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaseIsOver } from "../../../core/agent/lease-fence.ts";
 import type { LeaseFollower } from "../../../core/agent/lease-keeper.ts";
+import { openUnnamedFile, type UnnamedFile } from "../../../core/agent/unnamed-file.ts";
 import type { Logger } from "../../../platform/base/log.ts";
 import type { RecordingEnd, RecordingStarted, StartRecording } from "./api.ts";
-import { type KeptVideo, openVideoFile } from "./kept-video.ts";
 import type { Recording, RecordingDeps, startRecording } from "./recording.ts";
 
 /** How long a video waits to be read after its end, ms. */
@@ -31,7 +31,7 @@ export type RecordingPart = { offset: number; bytes: Buffer } | { end: Recording
 type Kept = {
   session: string;
   id: string;
-  file: KeptVideo;
+  file: UnnamedFile;
   started: Promise<Recording>;
   /** Resolves when the API has stored it, or nobody wants it any more. */
   done: PromiseWithResolvers<void>;
@@ -117,7 +117,7 @@ export const createRecordings = ({ dataDir, log, ...deps }: RecordingsDeps): Rec
     return (await Promise.race([recording.ended, sleep(0, "recording" as const)])) === "recording";
   };
   const add = async (id: string, wanted: StartRecording, ofLease: AbortSignal): Promise<Recording> => {
-    const file = await openVideoFile(dataDir);
+    const file = await openUnnamedFile(dataDir);
     const started = start(wanted, { file, over: ofLease }, deps);
     const mine: Kept = {
       session: wanted.session_id,

@@ -80,7 +80,7 @@ const follow = (session: string, id: string, { client, place } = recorder) => {
 /** What the open files of a process have that have no name any more. */
 const openDeletedFiles = async (pid: number): Promise<Buffer[]> => {
   const folder = `/proc/${pid}/fd`;
-  const isVideo = (to: string): boolean => /replay-.*\(deleted\)$/.test(to);
+  const isVideo = (to: string): boolean => /kept-.*\(deleted\)$/.test(to);
   const found: Buffer[] = [];
   for (const name of await readdir(folder)) {
     const to = await readlink(`${folder}/${name}`).catch(() => "");
@@ -112,7 +112,7 @@ test("a recording is read as it grows, ends with its lease, and is for no other 
   expect(await client.stop(place, { session: "second", id })).toEqual({ kind: "refused", code: "not_found" });
   expect(await start("first", first)).toEqual({ kind: "refused", code: "not_holder" });
   // It has no name on the disk.
-  expect((await readdir(agent.dir, { recursive: true })).filter((name) => name.includes("replay-"))).toEqual([]);
+  expect((await readdir(agent.dir, { recursive: true })).filter((name) => name.includes("kept-"))).toEqual([]);
   // The next holder's Chromium runs as the agent's user and could open what the agent has open: no part of the video is
   // to be seen there.
   const files = await openDeletedFiles(agent.child.pid ?? 0);

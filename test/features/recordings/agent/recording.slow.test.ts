@@ -7,7 +7,7 @@ import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOf } from "../../../../src/core/agent/connect-dev-tools.ts";
 import { createFillTimes } from "../../../../src/core/agent/shown-pages.ts";
-import { openVideoFile } from "../../../../src/features/recordings/agent/kept-video.ts";
+import { openUnnamedFile } from "../../../../src/core/agent/unnamed-file.ts";
 import { startRecording } from "../../../../src/features/recordings/agent/recording.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { listedOrder } from "../../../support/listed-order.ts";
@@ -50,7 +50,7 @@ type Started = {
 
 const start = async (over = new AbortController()): Promise<Started> => {
   const fills = createFillTimes();
-  const file = await openVideoFile(tmpdir());
+  const file = await openUnnamedFile(tmpdir());
   parts.defer(() => file.close());
   const deps = {
     ffmpeg: "ffmpeg",

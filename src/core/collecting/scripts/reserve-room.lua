@@ -1,11 +1,12 @@
--- Reserves room for a recording of a project. What is kept no longer gives its room back.
--- KEYS[1] hash of the room of the project's recordings: id → <the time at which it goes, ms>:<bytes>
--- ARGV[1] id of the recording
+-- Reserves room in the blob store for what is kept of a session, such as a recording. What is kept no longer gives its room
+-- back.
+-- KEYS[1] hash of the room that what the project keeps takes: id → <the time at which it goes, ms>:<bytes>
+-- ARGV[1] its id
 -- ARGV[2] bytes that it takes at most
 -- ARGV[3] how long it is kept at most, ms
--- ARGV[4] most bytes of all recordings of the project
--- ARGV[5] most recordings of the project
--- Returns 1; 0 when there is no room.  O(recordings of the project)
+-- ARGV[4] most bytes of all that the project keeps
+-- ARGV[5] most of them
+-- Returns 1; 0 when there is no room.  O(what the project keeps)
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local bytes, count = tonumber(ARGV[2]), 1

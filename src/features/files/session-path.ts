@@ -2,7 +2,7 @@
  * Paths of a session's files, as callers and its browser see them: below `/tmp`, in POSIX' form. A path is taken apart
  * here and put together nowhere: who walks it opens one folder after the other (session-folder.ts).
  */
-import { filesRoot } from "../../../core/agent/files-dir.ts";
+import { filesRoot } from "../../core/agent/files-dir.ts";
 
 /** Longest path, bytes, and most folders in it. */
 const maxPathBytes = 4096;

@@ -1,6 +1,6 @@
 /**
- * The file of a video, as the agent keeps it until the API has stored it. The next holder of the browser must learn
- * nothing of it:
+ * A file of what a lease leaves, as the agent keeps it until the API has stored it. The next holder of the browser must
+ * learn nothing of it:
  *
  * - It has no name as soon as it is open. No reset of the browser removes it, and nothing is left of it when the agent
  *   dies.
@@ -14,7 +14,7 @@ import { join } from "node:path";
 /** Bytes that are read at once. */
 const pieceBytes = 128 * 1024;
 
-export type KeptVideo = {
+export type UnnamedFile = {
   /** Writes bytes at the end of the file. One call at a time. Rejects when the disk is full. */
   append(bytes: Buffer): Promise<void>;
   /** The bytes at this place of what was written, up to `end`; fewer than that when there are many. */
@@ -37,16 +37,16 @@ const counterAt = (block: number): Buffer => {
 };
 
 const openFile = async (dataDir: string) => {
-  const folder = await mkdtemp(join(dataDir, "replay-"));
+  const folder = await mkdtemp(join(dataDir, "kept-"));
   try {
-    return await open(join(folder, "video"), "wx+", 0o600);
+    return await open(join(folder, "file"), "wx+", 0o600);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 };
 
 /** Opens a new file in a folder of the agent. The caller closes it. */
-export const openVideoFile = async (dataDir: string): Promise<KeptVideo> => {
+export const openUnnamedFile = async (dataDir: string): Promise<UnnamedFile> => {
   const file = await openFile(dataDir);
   const key = randomBytes(32);
   const encrypt = createCipheriv(cipher, key, counterAt(0));
