@@ -164,6 +164,6 @@ export const packageHomes: Readonly<Record<string, readonly string[]>> = {
   ws: ["features/code/executor", "features/webdriver/agent", "features/live-view/agent", "platform/cdp"],
   yauzl: ["platform/zip"],
   yaml: ["cli", "features/console", "features/sites", "features/vaults", "local", "platform/kinds", "platform/kube"],
-  yazl: ["features/files"],
+  yazl: ["features/files/agent"],
   zod: ["*"],
 };

@@ -1,6 +1,5 @@
-import { Readable } from "node:stream";
-import { ZipFile } from "yazl";
 import { AppError } from "../../platform/base/errors.ts";
+import { startZip } from "./agent/start-zip.ts";
 import { pathOf } from "./session-path.ts";
 import type { StoredIndex } from "./stored-index.ts";
 
@@ -11,13 +10,6 @@ const mostEntries = 10_000;
 const bitsOf = (mode: string): number =>
   [...mode.slice(1)].reduce((bits, letter) => bits * 2 + (letter === "-" ? 0 : 1), mode.startsWith("d") ? 0o40 : 0o100);
 
-/** A zip takes no backslashes, which programs read as slashes, and no drives: both get an underscore. */
-const nameInZip = (names: readonly string[]): string =>
-  names
-    .join("/")
-    .replaceAll("\\", "_")
-    .replace(/^([a-z]):/i, "$1_");
-
 /**
  * A zip of the kept files below a folder, with paths relative to it. `read`: the bytes of one. Throws
  * `payload_too_large` before its first byte; a file that can't be read later breaks it off.
@@ -27,7 +19,7 @@ export const zipStored = (
   names: readonly string[],
   read: (entry: { at: number; bytes: number }) => AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> => {
-  const zip = new ZipFile();
+  const zip = startZip();
   let entries = 0;
   for (const { names: inside, entry } of index.below(names)) {
     const { is_dir: isFolder, at, size_bytes: bytes, mode, mod_time } = entry;
@@ -38,17 +30,10 @@ export const zipStored = (
         "payload_too_large",
         `${pathOf(names)} has more than ${mostEntries} entries; ask for folders in it`,
       );
-    const path = nameInZip(inside.slice(names.length));
+    const path = inside.slice(names.length);
     const about = { mtime: new Date(mod_time), mode: bitsOf(mode) };
-    if (isFolder) zip.addEmptyDirectory(path, about);
-    else
-      zip.addReadStreamLazy(path, about, (callback) =>
-        callback(null, Readable.from(read({ at: at ?? 0, bytes }), { objectMode: false })),
-      );
+    if (isFolder) zip.addFolder(path, about);
+    else zip.addFile(path, about, () => read({ at: at ?? 0, bytes }));
   }
-  zip.end();
-  const output = zip.outputStream as Readable;
-  // yazl tells of a file that can't be read here, and leaves its output without an end.
-  zip.on("error", (error) => output.destroy(error as Error));
-  return output;
+  return zip.end();
 };

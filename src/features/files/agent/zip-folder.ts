@@ -1,9 +1,8 @@
 import { lstat } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { ZipFile } from "yazl";
 import { CallRefused } from "../../../core/agent/call-routes.ts";
 import { namesOfFolder } from "./file-info.ts";
 import { openFile, type SessionFolder } from "./session-folder.ts";
+import { startZip } from "./start-zip.ts";
 
 /** Most entries of an archive, folders included. */
 const mostEntries = 50_000;
@@ -45,7 +44,7 @@ export const zipFolder = async (
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> => {
-  const zip = new ZipFile();
+  const zip = startZip();
   let entries = 0;
   for await (const { names: inside, mtime, mode, isFolder } of entriesOf(folder, names, signal)) {
     entries += 1;
@@ -54,16 +53,9 @@ export const zipFolder = async (
         "payload_too_large",
         `the folder has more than ${mostEntries} entries; ask for folders in it`,
       );
-    const path = inside.slice(names.length).join("/");
-    if (isFolder) zip.addEmptyDirectory(path, { mtime, mode });
-    else
-      zip.addReadStreamLazy(path, { mtime, mode }, (callback) =>
-        callback(null, Readable.from(bytesOf(folder, inside), { objectMode: false })),
-      );
+    const path = inside.slice(names.length);
+    if (isFolder) zip.addFolder(path, { mtime, mode });
+    else zip.addFile(path, { mtime, mode }, () => bytesOf(folder, inside));
   }
-  zip.end();
-  const output = zip.outputStream as Readable;
-  // yazl tells of a file that can't be read here, and leaves its output without an end.
-  zip.on("error", (error) => output.destroy(error as Error));
-  return output;
+  return zip.end();
 };

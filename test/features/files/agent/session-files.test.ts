@@ -184,6 +184,14 @@ const formOf = (parts: [name: string, value: string, file?: string][]): { bytes:
   return { bytes: Buffer.from(`${lines.join("")}--b--\r\n`), type: "multipart/form-data; boundary=b" };
 };
 
+// FILE-1
+test("a zip of a folder takes files whose names no zip has", async () => {
+  await mkdir(at("odd"));
+  for (const name of ["..\\up", "C:drive", "plain"]) await writeFile(at("odd", name), name);
+  const zip = String(await held.call("download_dir_zip", { query: { path: "/tmp/odd" } }));
+  for (const name of [".._up", "C_drive", "plain"]) expect(zip).toContain(name);
+});
+
 describe("a form", () => {
   // FILE-5
   test.each([
