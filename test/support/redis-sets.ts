@@ -12,9 +12,9 @@ export type StartServer<Server> = (lines: string[], options: { isSentinel: boole
 
 /**
  * `tlsFolder`: holds tls.crt, tls.key and ca.crt for `localhost`; left out, there is no TLS. `password`: of the user
- * `browserpool`. `moreRights`: that it has besides those of docs/redis.md.
+ * `browserpool`, which has the rights of docs/redis.md.
  */
-type RedisSetOptions = { tlsFolder?: string; password: string; moreRights?: string[] };
+type RedisSetOptions = { tlsFolder?: string; password: string };
 
 /** Waits of the recipes that are shorter here, so that a failover takes no minute. */
 const quick = {
@@ -26,9 +26,9 @@ const quick = {
 const tlsLines = (tlsFolder: string | undefined): string[] =>
   tlsFolder === undefined ? [] : redisRecipe("redis.conf and sentinel.conf: TLS", { tlsFolder });
 
-const everyServer = ({ tlsFolder, password, moreRights = [] }: RedisSetOptions): string[] => [
+const everyServer = ({ tlsFolder, password }: RedisSetOptions): string[] => [
   ...redisRecipe("redis.conf: every server"),
-  `user browserpool ${[...userRights(password), ...moreRights].join(" ")}`,
+  `user browserpool ${userRights(password).join(" ")}`,
   ...tlsLines(tlsFolder),
   ...quick.server,
 ];

@@ -60,10 +60,10 @@ const carryOut = (change: LeaseChange, { states, queue, leases }: LeaseModel): v
   }
 };
 
-/** The leases as they stood after the entry with this id. */
-const modelAfter = (id: string, known: ReadonlyMap<string, EventOf<"lease">>): LeaseModel => {
+/** The leases as they stood after this entry. */
+const modelAfter = (last: string, known: ReadonlyMap<string, EventOf<"lease">>): LeaseModel => {
   const branch: EventOf<"lease">[] = [];
-  let before = id;
+  let before = last;
   for (let entry = known.get(before); entry; entry = known.get(before)) {
     branch.push(entry);
     before = entry.after;

@@ -26,7 +26,8 @@ export const redisMasterFreeze: Fault = {
     } finally {
       victim.thaw();
     }
-    await set.whenReplica(victim);
+    // The replaced one may be a master again by now: Sentinels may fail over once more.
+    await set.whenWhole();
     // What it took when it no longer should have: the servers' clients have to do without.
     over({ lateScripts: (await scriptsOf(victim)) - before });
   },

@@ -14,6 +14,6 @@ export const redisMasterKill: Fault = {
     await set.whenReplaced(victim);
     await hold();
     await victim.restart();
-    await set.whenReplica(victim);
+    await set.whenWhole();
   },
 };

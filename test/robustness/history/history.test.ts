@@ -30,7 +30,8 @@ test("a line that is no event is named", async () => {
 });
 
 test("an entry of a pool's stream gets the time of this machine", () => {
-  const entry = { script: "take", after: "999-0", changes: [{ what: "queued" as const, session: "s", ticket: 7 }] };
-  const event = leaseEventOf("p", ["1000-3", ["script", JSON.stringify({ ...entry, timeUs: 1_000_500 })]], -900);
-  expect(event).toEqual({ kind: "lease", at: 100.5, pool: "p", entry: "1000-3", ...entry });
+  const entry = { script: "take", after: "before", changes: [{ what: "queued" as const, session: "s", ticket: 7 }] };
+  const fields = ["script", JSON.stringify({ ...entry, timeUs: 1_000_500 }), "digest", "this"];
+  const event = leaseEventOf("p", ["1000-3", fields], -900);
+  expect(event).toEqual({ kind: "lease", at: 100.5, pool: "p", entry: "this", ...entry });
 });

@@ -51,10 +51,10 @@ export const LeaseChange = z.discriminatedUnion("what", [
 ]);
 export type LeaseChange = z.infer<typeof LeaseChange>;
 
-/** An entry of a pool's stream, its only field `script`: JSON of this. */
+/** The field `script` of an entry of a pool's stream: JSON of this. Its field `digest` is of that text. */
 const LeaseEntry = z.object({
   script: z.string(),
-  /** The id of the stream's entry before this one, empty for the first: another one shows a loss in between. */
+  /** The digest of the stream's entry before this one, empty for the first: another one shows a loss in between. */
   after: z.string(),
   /** When it ran, µs since the epoch by Redis' clock. */
   timeUs: z.number(),
@@ -65,7 +65,7 @@ const LeaseEntry = z.object({
 export const LeaseEvent = eventOf("lease", {
   /** Uid of the pool. */
   pool: z.string(),
-  /** The entry's id in the pool's stream: `<ms>-<n>` by Redis' clock. */
+  /** The entry's digest. Its id in the stream names it not: two masters can give the same one at the same time. */
   entry: z.string(),
   /** As in `LeaseEntry`. */
   after: z.string(),
@@ -84,9 +84,9 @@ export const leaseStreamKey = (poolUid: string): string => `bp:{${poolUid}}:hist
  */
 export const leaseEventOf = (
   pool: string,
-  [entry, fields]: [entry: string, fields: string[]],
+  [, [, script = "", , entry = ""]]: [id: string, fields: string[]],
   offsetMs: number,
 ): LeaseEvent => {
-  const { timeUs, ...what } = LeaseEntry.parse(JSON.parse(fields[1] ?? ""));
+  const { timeUs, ...what } = LeaseEntry.parse(JSON.parse(script));
   return { kind: "lease", at: timeUs / 1000 + offsetMs, pool, entry, ...what };
 };

@@ -120,10 +120,11 @@ local function finish(...)
     local time = plain.call("TIME")
     local stream = "bp:{" .. uid .. "}:history"
     local last = plain.call("XREVRANGE", stream, "+", "-", "COUNT", 1)[1]
-    local entry = {
-      script = recording, after = last and last[1] or "", timeUs = time[1] * 1000000 + time[2], changes = changes,
-    }
-    plain.call("XADD", stream, "*", "script", cjson.encode(entry))
+    local entry = cjson.encode({
+      script = recording, after = last and last[2][4] or "", timeUs = time[1] * 1000000 + time[2], changes = changes,
+    })
+    -- Two masters can give the same id in the same millisecond.
+    plain.call("XADD", stream, "*", "script", entry, "digest", plain.sha1hex(entry))
   end
   return ...
 end

@@ -18,12 +18,15 @@ type LeaseStreams = {
 const readEveryMs = 50;
 const readAtOnce = 2000;
 
+/** `id`: in the stream. */
+type Last = { id: string; entry: string };
+
 type Entries = [key: string, entries: [id: string, fields: string[]][]][];
 
 export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recorder: Recorder }): LeaseStreams => {
-  /** The id of the entry of each pool that was read last, empty before the first. */
-  const lastIds = new Map<string, string>();
-  /** Of all pools. */
+  /** The entry of each pool that was read last; undefined before the first. */
+  const lasts = new Map<string, Last | undefined>();
+  /** All entries, of all pools. */
   const written = new Set<string>();
   // One for the whole history, exact to microseconds: entries keep the order that Redis' clock gives them.
   const offsetMs = monotonicMs() - (performance.timeOrigin + performance.now());
@@ -33,25 +36,26 @@ export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recor
     const client = redis.client();
     if (client.status !== "ready") return [];
     const key = leaseStreamKey(pool);
-    return ((await client.xread("COUNT", readAtOnce, "STREAMS", key, lastIds.get(pool) || "0")) ?? []) as Entries;
+    return ((await client.xread("COUNT", readAtOnce, "STREAMS", key, lasts.get(pool)?.id ?? "0")) ?? []) as Entries;
   };
   /** Resolves with whether there was anything to read. */
   const readPool = async (pool: string): Promise<boolean> => {
     // Redis may be away; whatever it still has then is read later.
     const [[, entries] = ["", []]] = await readEntries(pool).catch((): Entries => []);
     const events = entries.map((entry) => leaseEventOf(pool, entry, offsetMs));
-    const last = lastIds.get(pool);
-    if (last && events[0] && events[0].after !== last) {
+    const last = lasts.get(pool);
+    if (last && events[0] && events[0].after !== last.entry) {
       // Another master than before, whose earlier entries were not read.
-      lastIds.set(pool, "");
+      lasts.set(pool, undefined);
       return true;
     }
     for (const event of events.filter(({ entry }) => !written.has(`${pool} ${entry}`))) recorder.write(event);
     for (const { entry } of events) written.add(`${pool} ${entry}`);
-    lastIds.set(pool, events.at(-1)?.entry ?? last ?? "");
+    const [id, entry] = [entries.at(-1)?.[0], events.at(-1)?.entry];
+    if (id !== undefined && entry !== undefined) lasts.set(pool, { id, entry });
     return events.length > 0;
   };
-  const read = async (): Promise<boolean> => (await Promise.all([...lastIds.keys()].map(readPool))).includes(true);
+  const read = async (): Promise<boolean> => (await Promise.all([...lasts.keys()].map(readPool))).includes(true);
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await read();
@@ -60,12 +64,12 @@ export const startLeaseStreams = ({ redis, recorder }: { redis: RedisHost; recor
   };
   const running = run();
   return {
-    follow: (poolUid) => void lastIds.set(poolUid, ""),
+    follow: (poolUid) => void lasts.set(poolUid, undefined),
     async stop() {
       stopping.abort();
       await running;
       while (await read());
-      await Promise.all([...lastIds.keys()].map((pool) => redis.client().unlink(leaseStreamKey(pool))));
+      await Promise.all([...lasts.keys()].map((pool) => redis.client().unlink(leaseStreamKey(pool))));
     },
   };
 };
