@@ -38,10 +38,12 @@ const beginUnreadable = async (): Promise<{ login: TestLogin; uid: string; mend(
 };
 
 const told = async ({ id }: TestLogin): Promise<number[]> => {
-  const { dataDir } = parts.stack;
+  const folder = join(parts.stack.dataDir, "logs");
   const times: number[] = [];
-  for (const file of await readdir(join(dataDir, "logs")))
-    for (const line of (await readFile(join(dataDir, "logs", file), "utf8")).split("\n"))
+  // Logs of pods are in a folder of their own.
+  const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+  for (const { name } of files)
+    for (const line of (await readFile(join(folder, name), "utf8")).split("\n"))
       if (line.includes("a login can't go on now") && line.includes(id)) times.push(Date.parse(JSON.parse(line).time));
   return times.sort((a, b) => a - b);
 };
