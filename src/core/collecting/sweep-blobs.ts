@@ -4,6 +4,7 @@ import type { Logger } from "../../platform/base/log.ts";
 import type { BlobStore } from "../../platform/blobs/blob-store.ts";
 import type { RedisConnection } from "../../platform/redis/connection.ts";
 import { orUnavailable } from "../../platform/redis/or-unavailable.ts";
+import type { ClaimedWork } from "./claimed-work.ts";
 
 /** How often one of the replicas looks, ms; and how often each asks whether it is its turn. */
 const sweepMs = 3_600_000;
@@ -46,7 +47,7 @@ export const sweepBlobs = async (
 };
 
 /** Looks now and then until `signal` is aborted. Never rejects. */
-export const sweepNowAndThen = async (deps: SweepDeps, signal: AbortSignal): Promise<void> => {
+const sweepNowAndThen = async (deps: SweepDeps, signal: AbortSignal): Promise<void> => {
   const { takeSweep, what, log } = deps;
   while (!signal.aborted) {
     try {
@@ -63,4 +64,17 @@ export const sweepNowAndThen = async (deps: SweepDeps, signal: AbortSignal): Pro
     }
     await sleep(askMs * (0.75 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
   }
+};
+
+/** The work, and the deletion of what it has stored and is too old: both until it is stopped. */
+export const sweeping = (work: ClaimedWork, deps: SweepDeps): ClaimedWork => {
+  const stopped = new AbortController();
+  const swept = sweepNowAndThen(deps, stopped.signal);
+  return {
+    ...work,
+    async stop() {
+      stopped.abort();
+      await Promise.all([work.stop(), swept]);
+    },
+  };
 };

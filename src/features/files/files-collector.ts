@@ -1,6 +1,6 @@
 /** The sessions whose files this replica collects (collecting/claimed-work.ts), and files that are too old. */
 import { type ClaimedWork, startClaimedWork } from "../../core/collecting/claimed-work.ts";
-import { sweepNowAndThen } from "../../core/collecting/sweep-blobs.ts";
+import { sweeping } from "../../core/collecting/sweep-blobs.ts";
 import { createSemaphore } from "../../platform/base/semaphore.ts";
 import type { CollectClaims } from "../../platform/redis/collect-claims.ts";
 import { type CollectFilesDeps, collectFiles } from "./collect-files.ts";
@@ -42,22 +42,11 @@ export const startFilesCollector = (deps: FilesCollectorDeps): ClaimedWork => {
     what: "the files of a session",
     log,
   });
-  const stopped = new AbortController();
-  const sweeping = sweepNowAndThen(
-    {
-      folder: filesFolder,
-      ageMs: seconds * 1000 + marginMs,
-      takeSweep: records.takeSweep,
-      what: "files of sessions",
-      ...{ blobs, log },
-    },
-    stopped.signal,
-  );
-  return {
-    ...work,
-    async stop() {
-      stopped.abort();
-      await Promise.all([work.stop(), sweeping]);
-    },
-  };
+  return sweeping(work, {
+    folder: filesFolder,
+    ageMs: seconds * 1000 + marginMs,
+    takeSweep: records.takeSweep,
+    what: "files of sessions",
+    ...{ blobs, log },
+  });
 };

@@ -2,8 +2,8 @@ import { Agent } from "undici";
 import { z } from "zod";
 import { type AgentPlace, type Called, createCallAgent } from "../../core/leases/agent/agent-call.ts";
 import { AgentStreamBroken, type AgentStreams } from "../../core/leases/agent/agent-stream.ts";
+import { createPieceOpener } from "../../core/leases/agent/open-pieces.ts";
 import type { SetupClientDeps } from "../../core/leases/agent/setup-client.ts";
-import { openBytes } from "../../core/protocol/sealed-bytes.ts";
 import { LeftLine, leftContext, leftPath } from "./agent/api.ts";
 
 /** Deadline for a connection and for a call, ms. */
@@ -41,15 +41,12 @@ export const createLeftClient = (deps: SetupClientDeps, streams: Pick<AgentStrea
     session: string,
     agent: AgentPlace,
   ): AsyncGenerator<LeftPiece> {
-    const key = deps.keys.keyOf(agent.pod);
-    const open = (piece: string, offset: number): Buffer => {
-      try {
-        return openBytes(key, Buffer.from(piece, "base64"), leftContext(session, offset));
-      } catch (cause) {
-        throw new AgentStreamBroken("a piece of a session's files is not from the browser's agent", { cause });
-      }
-    };
-    let offset = 0;
+    const open = createPieceOpener({
+      key: deps.keys.keyOf(agent.pod),
+      contextOf: (offset) => leftContext(session, offset),
+      from: 0,
+      what: "a session's files",
+    });
     for await (const line of lines) {
       const { data } = LeftLine.safeParse(line);
       if (!data) throw new AgentStreamBroken("a line of a session's files is none");
@@ -57,9 +54,7 @@ export const createLeftClient = (deps: SetupClientDeps, streams: Pick<AgentStrea
         yield data;
         continue;
       }
-      const bytes = open(data.piece, offset);
-      offset += bytes.length;
-      yield { bytes };
+      yield { bytes: open(data.piece) };
     }
   };
   return {

@@ -2,8 +2,8 @@ import { Agent } from "undici";
 import { z } from "zod";
 import { type AgentPlace, type Called, createCallAgent } from "../../core/leases/agent/agent-call.ts";
 import { AgentStreamBroken, type AgentStreams } from "../../core/leases/agent/agent-stream.ts";
+import { createPieceOpener } from "../../core/leases/agent/open-pieces.ts";
 import type { SetupClientDeps } from "../../core/leases/agent/setup-client.ts";
-import { openBytes } from "../../core/protocol/sealed-bytes.ts";
 import { pieceContext, type RecordingEnd, RecordingLine, RecordingStarted, type StartRecording } from "./agent/api.ts";
 
 /** Deadline for a connection and for a call, ms: an agent waits two seconds for the first picture. */
@@ -64,15 +64,12 @@ export const createRecordingClient = (deps: SetupClientDeps, streams: Pick<Agent
     { session, id, after }: RecordingName & { after: number },
     agent: AgentPlace,
   ): AsyncGenerator<RecordingPiece> {
-    const key = deps.keys.keyOf(agent.pod);
-    const open = (piece: string, offset: number): Buffer => {
-      try {
-        return openBytes(key, Buffer.from(piece, "base64"), pieceContext(session, id, offset));
-      } catch (cause) {
-        throw new AgentStreamBroken("a piece of a recording is not from the browser's agent", { cause });
-      }
-    };
-    let offset = after;
+    const open = createPieceOpener({
+      key: deps.keys.keyOf(agent.pod),
+      contextOf: (offset) => pieceContext(session, id, offset),
+      from: after,
+      what: "a recording",
+    });
     for await (const line of lines) {
       const { data } = RecordingLine.safeParse(line);
       if (!data) throw new AgentStreamBroken("a line of a recording is none");
@@ -80,9 +77,7 @@ export const createRecordingClient = (deps: SetupClientDeps, streams: Pick<Agent
         yield data;
         continue;
       }
-      const bytes = open(data.piece, offset);
-      offset += bytes.length;
-      yield { bytes };
+      yield { bytes: open(data.piece) };
     }
   };
   return {

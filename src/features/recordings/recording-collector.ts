@@ -1,6 +1,6 @@
 /** The recordings that this replica collects (collecting/claimed-work.ts), and those that are too old. */
 import { type ClaimedWork, startClaimedWork } from "../../core/collecting/claimed-work.ts";
-import { sweepNowAndThen } from "../../core/collecting/sweep-blobs.ts";
+import { sweeping } from "../../core/collecting/sweep-blobs.ts";
 import type { CollectClaims } from "../../platform/redis/collect-claims.ts";
 import { mostRecordingSeconds } from "./agent/api.ts";
 import { type CollectRecordingDeps, collectRecording } from "./collect-recording.ts";
@@ -24,22 +24,11 @@ export const startRecordingCollector = (deps: RecordingCollectorDeps): ClaimedWo
     what: "recordings",
     log,
   });
-  const stopped = new AbortController();
-  const sweeping = sweepNowAndThen(
-    {
-      folder: recordingFolder,
-      ageMs: config.keptRecordings.seconds * 1000 + marginMs,
-      takeSweep: records.takeSweep,
-      what: "recordings",
-      ...{ blobs, log },
-    },
-    stopped.signal,
-  );
-  return {
-    ...work,
-    async stop() {
-      stopped.abort();
-      await Promise.all([work.stop(), sweeping]);
-    },
-  };
+  return sweeping(work, {
+    folder: recordingFolder,
+    ageMs: config.keptRecordings.seconds * 1000 + marginMs,
+    takeSweep: records.takeSweep,
+    what: "recordings",
+    ...{ blobs, log },
+  });
 };
