@@ -23,6 +23,8 @@ RULES = [
     r"^permissions: a key of one project can't have `organization`$",
     # Commas separate the values of a list in a query.
     r"^\w+\[\d+\]: Too small: expected string to have >=1 characters$",
+    # Where a login begins: a page of the connection's own domains.
+    r"^login_url: (is no URL|must have no user or password|must be a page of the domain or of one of allowed_domains)$",
     # Projects that there are; what is encrypted to the key of a vault.
     r"^projects\[\d+\]: is no id of a project$",
     r"^encrypted_values\..+: (is no compact JWE with a kid$|its kid is of no vault's present key$|can't be decrypted: )",
@@ -70,6 +72,8 @@ RULES = [
     # Which URLs are public: hosts of the DNS, not of a network inside. Countries are a list.
     r"^url: (is no URL$|must be an http or https URL$|must have at most 2048 characters$|the (host|address) is |a host of one label |names under )",
     r"^allowed_proxy_countries\[\d+\]: \w+ is no country code of ISO 3166$",
+    # Proxies, of which several can have one name.
+    r"^([\w.]+: )?\d+ \w+ are named .*: give the id$",
     # What the name of a host resolves to.
     r"^url: its host has no public address$",
     # A path of a session's files, which can be written in many ways, and what a form has.

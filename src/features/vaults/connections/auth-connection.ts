@@ -18,6 +18,10 @@ export const credentialChoice = "give a name, or a provider with either a path o
 const fixed = (what: string) =>
   validations({ rule: "self == oldSelf", message: `${what} of a connection cannot change` });
 
+/** The scheme of a page where a login begins; the rest is checked with the connection's domains. */
+const loginUrlPattern = /^[hH][tT][tT][pP][sS]?:\/\//;
+const loginUrlMessage = "must be an address that begins with https:// or http://";
+
 /** For settings of browsers that log in by themselves which are not carried out (CONNECTION-21). */
 const notHere = (what: string): string => `Not supported here: ${what} is refused.`;
 
@@ -82,8 +86,8 @@ export const AuthConnectionSpec = z
       ),
     loginUrl: z
       .string()
-      .min(1)
       .max(2048)
+      .regex(loginUrlPattern, loginUrlMessage)
       .optional()
       .describe("The page where the login begins. With it the service logs in by itself."),
     healthChecks: z
@@ -189,7 +193,12 @@ export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
 export const ConnectionPatch = closedObject(
   optionalFields(AuthConnectionSpec.omit({ domain: true, profileName: true })).extend({
     ...lenientFields,
-    loginUrl: z.string().max(2048).optional().describe("The page where the login begins. An empty string clears it."),
+    loginUrl: z
+      .string()
+      .max(2048)
+      .regex(new RegExp(`^$|${loginUrlPattern.source}`), loginUrlMessage)
+      .optional()
+      .describe("The page where the login begins. An empty string clears it."),
   }),
 );
 export type ConnectionPatch = z.infer<typeof ConnectionPatch>;

@@ -58,12 +58,18 @@ describe("a new connection", () => {
     [{ credential: { provider: "p", path: "a", auto: true } }, "credential"],
     [{ proxy: {} }, "proxy"],
     [{ login_url: "https://else.example/in" }, "login_url"],
-    [{ login_url: "file:///etc/passwd" }, "login_url"],
+    [{ login_url: "https://[" }, "login_url"],
     [{ login_url: "https://ann:p@shop.example/" }, "login_url"],
     [{ allowed_domains: ["shop.example", "no host"] }, "allowed_domains[1]"],
     [{ proxy: { id: "a", name: "b" } }, "proxy"],
     [{ browser_telemetry: { enabled: false, browser: { page: {} } } }, "browser_telemetry.browser"],
   ])("is refused with %j", (more, path) => expect(create(more)).toMatchObject({ ok: false, problems: [{ path }] }));
+});
+
+// CONNECTION-20, on creation and by a change
+test.each(["file:///etc/passwd", "shop.example/in"])("a login begins at no %j", (login_url) => {
+  expect(CreateConnection.safeParse({ ...base, login_url })).toMatchObject({ success: false });
+  expect(UpdateConnection.safeParse({ login_url })).toMatchObject({ success: false });
 });
 
 // CONNECTION-21, HTTP-30

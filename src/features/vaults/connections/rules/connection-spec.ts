@@ -51,8 +51,7 @@ const pageProblems = (spec: Pick<AuthConnectionSpec, "domain" | "loginUrl" | "al
   );
   if (!spec.loginUrl) return domains;
   const url = URL.parse(spec.loginUrl);
-  if (!url || !["http:", "https:"].includes(url.protocol))
-    return [...domains, problemAt(["loginUrl"], "must be an address that begins with https:// or http://")];
+  if (!url) return [...domains, problemAt(["loginUrl"], "is no URL")];
   if (url.username || url.password) return [...domains, problemAt(["loginUrl"], "must have no user or password")];
   return isHostOf(url.hostname, spec)
     ? domains
