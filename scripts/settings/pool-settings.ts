@@ -88,6 +88,15 @@ export const poolSettings = {
       ],
     },
   },
+  blank: {
+    by: "API (`POST /browsers`), agent; by YAML only, fixed once the pool is created",
+    takesHold: { pool: "fixed" },
+    shownBy: {
+      "test/e2e/blank-stock.test.ts": [
+        "an on-demand browser of any settings comes from a blank one, and is destroyed and replaced at its end",
+      ],
+    },
+  },
   serveOnDemand: {
     by: "API (`POST /browsers`)",
     takesHold: { pool: "at once" },

@@ -1,6 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import type { AgentConfig } from "../core/agent/agent-config.ts";
+import { refusals } from "../core/agent/agent-reply.ts";
+import type { GivenBrowser } from "../core/agent/blank-browser.ts";
 import { startBrowser } from "../core/agent/browser.ts";
+import { leaseOver } from "../core/agent/held-lease.ts";
 import type { AgentParts } from "../core/agent/running-chromium.ts";
 import { SetupRefused } from "../core/agent/setup-refused.ts";
 import type { Termination } from "../core/protocol/agent-api.ts";
@@ -8,7 +11,7 @@ import { extensionPart } from "../features/extensions/agent/start-part.ts";
 import { networkPart } from "../features/network/agent/start-part.ts";
 import { profilePart } from "../features/profiles/agent/start-part.ts";
 import type { Logger } from "../platform/base/log.ts";
-import { type AgentLogs, leaseOver, stopped } from "./serve-browser.ts";
+import { type AgentLogs, stopped } from "./serve-browser.ts";
 import type { StopSignals } from "./stop-signals.ts";
 
 // The features that add to each start of Chromium.
@@ -49,13 +52,37 @@ export const writeTermination = async (file: string, { reason, message }: Termin
   }
 };
 
-const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: AgentLogs): Promise<Termination> => {
+/** What the browser is started with. `given`: by the holder of a blank one. */
+type Wanted = Pick<GivenBrowser, "config" | "received"> & { given?: GivenBrowser };
+
+/** Resolves when all of it is here, or with the reason when the agent ends before. */
+const whatIsWanted = async (
+  config: AgentConfig,
+  signals: StopSignals,
+  log: Logger,
+): Promise<Wanted | { end: Termination }> => {
+  const { blank, awaits_setup } = config.browser;
+  if (!blank && !awaits_setup) return { config, received: undefined };
+  const waiting = await import("./wait-for-setup.ts");
+  if (!blank) return { config, received: await waiting.waitForSetup(config, signals.asked, log) };
+  const held = await waiting.waitForHolder(config, signals.asked, log);
+  return "over" in held ? { end: held.over } : { ...held.given, given: held.given };
+};
+
+const run = async (asked: AgentConfig, signals: StopSignals, { logs, log }: AgentLogs): Promise<Termination> => {
   await using parts = new AsyncDisposableStack();
   let end: Termination | undefined;
+  let given: GivenBrowser | undefined;
+  const finish = async (why: Termination): Promise<Termination> => {
+    log[why.reason === "start_failed" ? "error" : "info"](why, "agent ends");
+    await writeTermination(asked.terminationLog, why, log);
+    return why;
+  };
   try {
-    const received = config.browser.awaits_setup
-      ? await (await import("./wait-for-setup.ts")).waitForSetup(config, signals.asked, log)
-      : undefined;
+    const wanted = await whatIsWanted(asked, signals, log);
+    if ("end" in wanted) return await finish(wanted.end);
+    const { config, received } = wanted;
+    given = wanted.given;
     const load = () => import("./serve-browser.ts");
     const browser = await startBrowser(config, received, signals.asked, { parts: agentParts, logs, onSpawn: load });
     parts.defer(() =>
@@ -64,15 +91,14 @@ const run = async (config: AgentConfig, signals: StopSignals, { logs, log }: Age
         .catch((error: unknown) => log.warn({ err: error }, "the browser left something behind")),
     );
     const { serveBrowser } = await load();
-    end = await serveBrowser({ config, received, signals, logs, log }, browser);
+    end = await serveBrowser({ config, received, given, signals, logs, log }, browser);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const reason = error instanceof SetupRefused ? "setup_refused" : "start_failed";
     end = signals.asked.aborted ? stopped : { reason, message };
+    await given?.answer(refusals.browser_unhealthy);
   }
-  log[end.reason === "start_failed" ? "error" : "info"](end, "agent ends");
-  await writeTermination(config.terminationLog, end, log);
-  return end;
+  return finish(end);
 };
 
 /**

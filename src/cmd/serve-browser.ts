@@ -4,9 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "../core/agent/agent-config.ts";
 import type { AgentServer } from "../core/agent/agent-http.ts";
 import { startAgentServer } from "../core/agent/agent-server.ts";
+import type { GivenBrowser } from "../core/agent/blank-browser.ts";
 import { type Browser, changeArchivesDir } from "../core/agent/browser.ts";
 import { callRoutes } from "../core/agent/call-routes.ts";
 import { type CalledFeature, onFirstCall, onFirstClient } from "../core/agent/called-feature.ts";
+import { leaseOver, type OverReason, onlyLeaseOver } from "../core/agent/held-lease.ts";
 import type { GuestDeps } from "../core/agent/join-guest.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../core/agent/lease-keeper.ts";
 import type { ReceivedSetup } from "../core/agent/receive-setup.ts";
@@ -31,12 +33,6 @@ import type { StopSignals } from "./stop-signals.ts";
 
 /** It was told to stop, and did. */
 export const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };
-
-/** Why a lease ended by itself. */
-export const leaseOver = {
-  timeout: "no connection for the lease's idle timeout",
-  max_lifetime: "the lease has reached its greatest age",
-} as const;
 
 /** What an agent says: `log` is its logger, whose lines `logs` gets too, for the holder. */
 export type AgentLogs = { logs: LeaseLogs; log: Logger };
@@ -159,6 +155,22 @@ const calledFeatures = (deps: CalledDeps) => {
 };
 
 /**
+ * Goes on with the lease for which the browser was started, as its only one. Rejects when that lease is over, or can't
+ * have the browser.
+ */
+const takeOver = async (
+  { handOver }: GivenBrowser,
+  leases: Pick<LeaseKeeper, "bind" | "stateUnder" | "stop">,
+): Promise<{ over: Promise<Termination> }> => {
+  const held = handOver();
+  if (!held) throw new Error("its lease was over before it was up");
+  const outcome = await leases.bind(held.lease);
+  if (outcome !== "bound") throw new Error(`it could not be given to its lease: ${outcome}`);
+  leases.stateUnder(held.epoch);
+  return { over: leases.stop().then(() => onlyLeaseOver) };
+};
+
+/**
  * Serves the browser until it ends, is idle for too long, or a stop is requested; then its profile, if that is to be
  * saved and the browser has not ended by itself. It cuts all connections before it returns.
  */
@@ -166,15 +178,19 @@ export const serveBrowser = async (
   {
     config,
     received,
+    given,
     signals,
     logs,
     log,
-  }: Pick<Serving, "config" | "signals" | "logs" | "log"> & { received: ReceivedSetup | undefined },
+  }: Pick<Serving, "config" | "signals" | "logs" | "log"> & {
+    received: ReceivedSetup | undefined;
+    given?: GivenBrowser | undefined;
+  },
   browser: Browser,
 ): Promise<Termination> => {
   const saveTo = received?.setup.save_to;
   const saving = saveTo === undefined ? undefined : createProfileSave(saveTo, { config, log });
-  const over = Promise.withResolvers<keyof typeof leaseOver>();
+  const over = Promise.withResolvers<OverReason>();
   let ended: LeaseEnd | undefined;
   const fills = createFillTimes();
   const observe = startOutcomes({ config, received, browser, log });
@@ -199,6 +215,7 @@ export const serveBrowser = async (
     followers: [telemetry, logs, recordings, ...Object.values(called)],
     log,
   });
+  const onlyLease = given && (await takeOver(given, leases));
   const server = await startAgentServer({
     address: config.address,
     port: config.port,
@@ -232,8 +249,10 @@ export const serveBrowser = async (
     log,
   });
   log.info({ port: server.port, headless: config.browser.headless }, "browser ready");
+  await given?.answer({ status: 200, body: { missing: [] } });
   const end = await Promise.race([
     browser.ended,
+    ...(onlyLease ? [onlyLease.over] : []),
     over.promise.then((reason): Termination => ({ reason, message: leaseOver[reason] })),
     whenAborted(signals.asked).then(() =>
       endInOrder({ leases, recordings, files: called.files, server, config, saving, signals, log }),

@@ -475,6 +475,51 @@ describe("is refused by a policy", () => {
 });
 
 // POD-7
+// POOL-34
+describe("stock of blank browsers", () => {
+  const blank = (name: string, namespace?: string) => {
+    const { spec, ...rest } = pool(name, namespace);
+    return { ...rest, spec: { ...spec, blank: true } };
+  };
+  beforeAll(async () => {
+    // What the chart gives the operator with onDemand.stock.
+    const name = "makes-stock";
+    const made = await cluster.kubectl("admin", "create -f -", [
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: { name },
+        rules: [{ apiGroups: ["browserpool.dev"], resources: ["browserpools"], verbs: ["create"] }],
+      },
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+        subjects: [{ kind: "ServiceAccount", name: "browserpool-operator", namespace: systemNamespace }],
+      },
+    ]);
+    expect(made.ok, made.text).toBe(true);
+  });
+
+  test("is made and changed by the operator in a project", async () => {
+    for (const size of [1, 2]) {
+      const wanted = { ...blank("stock"), spec: { size, blank: true } };
+      const { ok, text } = await cluster.kubectl("operator", "apply --server-side -f -", [wanted]);
+      expect(ok, text).toBe(true);
+    }
+  });
+
+  test.each<[string, () => object, RegExp]>([
+    ["no other pool is", () => pool("other"), /stock of blank browsers only/],
+    ["none is made where no project is", () => blank("stock", "other"), /in namespaces of projects only/],
+  ])("%s", async (_, made, message) => {
+    const { ok, text } = await cluster.kubectl("operator", "create -f -", [made()]);
+    expect(ok, text).toBe(false);
+    expect(text).toMatch(message);
+  });
+});
+
 describe("nothing that takes over a node or another account is made by either of them", () => {
   /** Pods that Pod Security does not look at: the policies alone refuse them. */
   const open = { "browserpool.dev/project": "open", "pod-security.kubernetes.io/enforce": "privileged" };

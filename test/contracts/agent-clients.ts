@@ -21,6 +21,7 @@ import { buildPod, type PodOwner } from "../../src/core/pools/pod/pod.ts";
 import type { Reuse } from "../../src/core/protocol/agent-api.ts";
 import type { BrowserChange } from "../../src/core/protocol/browser-change.ts";
 import type { ArchiveRef, BrowserSetup } from "../../src/core/protocol/browser-setup.ts";
+import type { StartBrowser } from "../../src/core/protocol/browser-start.ts";
 import { streamPath } from "../../src/core/protocol/session-stream.ts";
 import { signLiveViewToken, signSessionToken } from "../../src/core/protocol/session-token.ts";
 import { type CaptureChange, type MaskValues, telemetryPath } from "../../src/core/protocol/telemetry-api.ts";
@@ -171,6 +172,7 @@ export const agentCalls = (stack: AsyncDisposableStack): Record<string, Call> =>
     capture: ({ telemetry }: Pick<CaptureChange, "telemetry">, played) => agents.capture(leaseOf(played), telemetry),
     sendSetup: (setup: BrowserSetup, played) => setups.sendSetup(placeOf(played), setup),
     sendChange: (change: BrowserChange, played) => setups.sendChange(placeOf(played), change),
+    sendStart: (start: StartBrowser, played) => setups.sendStart(placeOf(played), start),
     sendMasks: (masks: MaskValues, played) => setups.sendMasks(placeOf(played), masks),
     sendArchive: ({ archive, text }: { archive: ArchiveRef; text: string }, played) =>
       setups.sendArchive(

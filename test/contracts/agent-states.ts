@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import { serveBrowser } from "../../src/cmd/serve-browser.ts";
-import { waitForSetup } from "../../src/cmd/wait-for-setup.ts";
+import { waitForHolder, waitForSetup } from "../../src/cmd/wait-for-setup.ts";
 import { readAgentConfig } from "../../src/core/agent/agent-config.ts";
 import type { Browser, ChangeOutcome } from "../../src/core/agent/browser.ts";
 import type { DevToolsPlace } from "../../src/core/agent/connect-dev-tools.ts";
@@ -42,17 +42,18 @@ export type AgentAtWork = {
   askToStop(): void;
 };
 
-type Options = { devTools: DevToolsPlace; setup?: BrowserSetup | undefined; awaitsSetup?: boolean };
+type Options = { devTools: DevToolsPlace; setup?: BrowserSetup | undefined; waitsFor?: "setup" | "holder" };
 
 const port = 7510;
 
-const configOf = (address: string, dir: string, awaits_setup: boolean) =>
+const configOf = (address: string, dir: string, waitsFor: Options["waitsFor"]) =>
   readAgentConfig({
     BROWSERPOOL_BROWSER: JSON.stringify({
       headless: true,
       kiosk_mode: false,
       viewport: { width: 800, height: 600 },
-      awaits_setup,
+      ...(waitsFor === "setup" && { awaits_setup: true }),
+      ...(waitsFor === "holder" && { blank: true }),
     }),
     BROWSERPOOL_AGENT_PUBLIC_KEY: verifyKey.export({ type: "spki", format: "der" }).toString("base64"),
     BROWSERPOOL_AGENT_KEY: writeAgentKey(agentKey),
@@ -96,7 +97,7 @@ const clientOf = (address: string): Pick<AgentAtWork, "open" | "must"> => {
 
 /** Starts one that ends, with all that it has, with `stack`. `setup`: what it got before its browser was started. */
 export const startAgent = async (
-  { devTools, setup, awaitsSetup = false }: Options,
+  { devTools, setup, waitsFor }: Options,
   stack: AsyncDisposableStack,
 ): Promise<AgentAtWork> => {
   const address = loopbackAddress();
@@ -104,7 +105,7 @@ export const startAgent = async (
   stack.defer(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
   const profileDir = join(dir, "profile");
   await mkdir(profileDir);
-  const config = configOf(address, dir, awaitsSetup);
+  const config = configOf(address, dir, waitsFor);
   await makeFilesDir(config.filesDir);
   const logs = createLeaseLogs();
   const log = createLogger("info", "agent", "/dev/null", logs.noteAgent);
@@ -136,9 +137,16 @@ export const startAgent = async (
     stop: async () => undefined,
   };
   const received = setup && { setup, archive: () => "" };
-  const served = awaitsSetup
-    ? waitForSetup(config, asked.signal, log).catch(() => undefined)
-    : serveBrowser({ config, received, signals: { asked: asked.signal, atOnce: atOnce.signal }, logs, log }, browser);
+  const parts = { signals: { asked: asked.signal, atOnce: atOnce.signal }, logs, log };
+  const serveGiven = async (): Promise<unknown> => {
+    const held = await waitForHolder(config, asked.signal, log);
+    return "given" in held && serveBrowser({ ...parts, ...held.given, given: held.given }, browser);
+  };
+  const served = {
+    setup: () => waitForSetup(config, asked.signal, log).catch(() => undefined),
+    holder: () => serveGiven().catch(() => undefined),
+    nothing: () => serveBrowser({ config, received, ...parts }, browser),
+  }[waitsFor ?? "nothing"]();
   stack.defer(async () => {
     atOnce.abort();
     asked.abort();
@@ -372,9 +380,11 @@ export const agentStates: Record<string, State> = {
       }
     },
   },
-  "a browser that waits for its setup": { options: { awaitsSetup: true } },
+  "a blank browser": { options: { waitsFor: "holder" } },
+  "a blank browser and its lease": { options: { waitsFor: "holder" }, reach: bind },
+  "a browser that waits for its setup": { options: { waitsFor: "setup" } },
   "a setup that waits for an archive": {
-    options: { awaitsSetup: true },
+    options: { waitsFor: "setup" },
     reach: (agent) => agent.must("PUT", "/setup", sealed({ profile: archive })),
   },
   "a browser that saves its profile": { options: saving },

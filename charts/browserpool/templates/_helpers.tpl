@@ -216,6 +216,8 @@ ipFamilies: {{ toJson . }}
   value: {{ .Values.limits.onDemandSessions | quote }}
 - name: BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS
   value: {{ .Values.limits.projectOnDemandSessions | quote }}
+- name: BROWSERPOOL_BLANK_BROWSERS
+  value: {{ .Values.limits.blankBrowsers | quote }}
 - name: BROWSERPOOL_OBJECTS_PER_PROJECT
   value: {{ include "browserpool.projectObjects" . | quote }}
 - name: BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT
@@ -556,3 +558,12 @@ operator/{{ include "browserpool.fullname" . }}-chromium.json
 {{- end }}
 {{- join "," $bounds }}
 {{- end -}}
+
+{{/* The kinds of blank browsers that each project keeps. */}}
+{{- define "browserpool.stockKinds" -}}
+{{- $kinds := list -}}
+{{- range $kind, $stock := .Values.onDemand.stock -}}
+{{- if gt (int $stock.max) 0 -}}{{- $kinds = append $kinds $kind -}}{{- end -}}
+{{- end -}}
+{{- join "," $kinds -}}
+{{- end }}

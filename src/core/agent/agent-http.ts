@@ -90,6 +90,8 @@ export type AgentServer = {
   port: number;
   /** Accepts no more connections and resolves when all requests are answered, or after a second. */
   finish(): Promise<void>;
+  /** Accepts no more connections. Requests that are open go on. */
+  stopListening(): void;
   /** Stops listening and destroys every connection at once. */
   close(): void;
 };
@@ -263,6 +265,7 @@ export const startAgentHttp = async (deps: AgentHttpDeps): Promise<AgentServer> 
   server.on("error", (error) => log.error({ err: error }, "the agent's listener failed"));
   return {
     port: listeningPort(server),
+    stopListening: () => void server.close(),
     async finish() {
       server.close();
       await Promise.race([Promise.all(unanswered), sleep(lastAnswersMs, undefined, { ref: false })]);

@@ -1,17 +1,16 @@
 import type { KeyObject } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { Logger } from "../../platform/base/log.ts";
-import { BindLease, EndLease, Epoch, type LeaseEnd } from "../protocol/agent-api.ts";
+import type { LeaseEnd } from "../protocol/agent-api.ts";
 import type { UpgradePath } from "../protocol/agent-proof.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
-import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
+import { type AgentServer, ok, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusal, refusals } from "./agent-reply.ts";
 import type { Browser } from "./browser.ts";
 import { changeRoutes } from "./change-routes.ts";
 import { joinServer } from "./join-server.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import { createStepTimes, type StepTimes } from "./step-times.ts";
+import { leaseRoutes } from "./lease-routes.ts";
 import { type ClientWatch, createUpgrades, type ServeUpgrade } from "./upgrades.ts";
 
 /** `GET /cdp` becomes a raw connection to Chromium's DevTools. Frames are not looked at. */
@@ -37,12 +36,6 @@ const forgetMs = 200;
 
 /** Time for one request, ms: as long as the API takes for the upload of a file. */
 const requestTimeoutMs = 60 * 60_000;
-
-/**
- * The largest body that is read. Most leases take a few hundred bytes; the longest request takes up to three bytes a
- * character.
- */
-const maxBodyBytes = 512 * 1024;
 
 type AgentServerDeps = {
   address: string;
@@ -73,69 +66,25 @@ const createRoutes = ({
   upgrades,
   routes,
   ended = () => undefined,
-}: AgentServerDeps): Routes => {
-  const state = (times?: StepTimes): AgentReply => ({
-    status: 200,
-    body: { ...leases.state(), ...(times && { timings: times.told() }) },
-  });
-  return {
-    "/livez": { GET: async () => ok },
-    // A reset is no reason to take the pod out of service: it has a deadline of its own, and the browser ends when it
-    // fails.
-    "/readyz": {
-      GET: async () =>
-        leases.isStarting() || leases.state().resetting || (await browser.isHealthy())
-          ? ok
-          : refusals.browser_unhealthy,
-    },
-    "/state": {
-      GET: async (request) => {
-        const { searchParams } = URL.parse(request.url ?? "", "http://agent") ?? {};
-        const epoch = Epoch.safeParse(searchParams?.get("epoch") ?? "0");
-        if (!epoch.success) return refusal("bad_request", "epoch: a whole number");
-        const [chromium, why] = [browser.version(), ended()];
-        const body = {
-          ...leases.stateUnder(epoch.data),
-          ...(chromium && { chromium }),
-          ...(why && { ended: why }),
-        };
-        return { status: 200, body };
-      },
-    },
-    "/lease": {
-      PUT: async (request) => {
-        const read = await parseBody(request, BindLease, { maxBytes: maxBodyBytes });
-        if ("refused" in read) return read.refused;
-        const times = read.body.timings ? createStepTimes() : undefined;
-        const outcome = await leases.bind(read.body, times);
-        // The caller does not learn of this lease: it died, or it gave up and tries another browser.
-        if (outcome === "bound" && hasHungUp(request)) await leases.end({ ...read.body, reuse: "reset" });
-        return outcome === "bound" ? state(times) : refusals[outcome];
-      },
-      DELETE: async (request) => {
-        const read = await parseBody(request, EndLease, { maxBytes: maxBodyBytes });
-        if ("refused" in read) return read.refused;
-        const outcome = await leases.end(read.body);
-        return outcome === "ended" ? state() : refusals[outcome];
-      },
-    },
-    "/reset": {
-      GET: async (request) => {
-        const times = request.url?.endsWith("?timings=true") ? createStepTimes() : undefined;
-        const outcome = await leases.afterReset(times);
-        return outcome === "ended" ? state(times) : refusals[outcome];
-      },
-    },
-    ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
-    ...Object.fromEntries(["/cdp", ...Object.keys(upgrades)].map((path) => [path, { GET: upgradeRequired }])),
-    ...routes,
-  };
-};
+}: AgentServerDeps): Routes => ({
+  "/livez": { GET: async () => ok },
+  // A reset is no reason to take the pod out of service: it has a deadline of its own, and the browser ends when it
+  // fails.
+  "/readyz": {
+    GET: async () =>
+      leases.isStarting() || leases.state().resetting || (await browser.isHealthy()) ? ok : refusals.browser_unhealthy,
+  },
+  ...leaseRoutes(leases, () => {
+    const [chromium, why] = [browser.version(), ended()];
+    return { ...(chromium && { chromium }), ...(why && { ended: why }) };
+  }),
+  ...(changeArchives !== undefined && changeRoutes({ leases, agentKey, folder: changeArchives })),
+  ...Object.fromEntries(["/cdp", ...Object.keys(upgrades)].map((path) => [path, { GET: upgradeRequired }])),
+  ...routes,
+});
 
 const upgradeRequired = async (): Promise<AgentReply> =>
   refusal("upgrade_required", "only a WebSocket upgrade is taken here");
-
-const hasHungUp = ({ socket }: IncomingMessage): boolean => socket.destroyed || !socket.writable;
 
 /** Serves a browser that is up (src/core/protocol/agent-api.ts). Rejects when it cannot listen. */
 export const startAgentServer = (deps: AgentServerDeps): Promise<AgentServer> => {

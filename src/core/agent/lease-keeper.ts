@@ -31,6 +31,8 @@ export type LeaseKeeper = HolderChanges & {
   end(request: EndLease): Promise<EndOutcome>;
   /** Whether this lease holds the browser now. */
   isHeldBy(lease: LeaseName): boolean;
+  /** The bind of the lease that holds the browser now, as its holder has changed it. */
+  bound(): BindLease | undefined;
   /**
    * Resolves when no reset is under way, with whether the browser may be offered: `ended`, or why not. `times`: told of
    * the steps.
@@ -222,6 +224,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
       return clean.isResetting() || request.reuse === "none" ? "ended" : whetherOffered();
     },
     isHeldBy: (lease) => isLeaseOf(held, lease),
+    bound: () => held?.request,
     ...changes,
     afterReset: whetherOffered,
     isUsed: clean.isUsed,

@@ -34,7 +34,8 @@ export type ReceivedSetup = {
 /** The folder of archives; a reset leaves it alone. */
 export const archivesDir = ({ dataDir }: AgentConfig): string => join(dataDir, "archives");
 
-const archivesOf = ({ extensions, profile }: BrowserSetup): ArchiveRef[] => [
+/** What a setup has sent by itself. */
+export const archivesOf = ({ extensions, profile }: BrowserSetup): ArchiveRef[] => [
   ...extensions,
   ...(profile ? [profile] : []),
 ];

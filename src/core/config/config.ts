@@ -32,6 +32,8 @@ export type Limits = {
   onDemandSessions: number;
   /** On-demand browsers at once in a project without a cap of its own. */
   projectOnDemandSessions: number;
+  /** Sum of the sizes of a project's pools of blank browsers. */
+  blankBrowsers: number;
   /** Most objects of a kind that HTTP makes in a project, by the plural. */
   objectsPerProject: Readonly<Record<string, number>>;
   extensionBytesPerProject: number;
@@ -182,6 +184,7 @@ export const readConfig = (fixed: Variables = {}, fallback: Variables = {}): Rea
       sessionSeconds: env.BROWSERPOOL_MAX_SESSION_SECONDS,
       onDemandSessions: env.BROWSERPOOL_ON_DEMAND_SESSIONS,
       projectOnDemandSessions: env.BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS,
+      blankBrowsers: env.BROWSERPOOL_BLANK_BROWSERS,
       objectsPerProject: env.BROWSERPOOL_OBJECTS_PER_PROJECT,
       extensionBytesPerProject: env.BROWSERPOOL_EXTENSION_BYTES_PER_PROJECT,
       policyBytesPerProject: env.BROWSERPOOL_POLICY_BYTES_PER_PROJECT,

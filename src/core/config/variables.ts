@@ -75,6 +75,9 @@ export const Environment = z.object({
   BROWSERPOOL_PROJECT_ON_DEMAND_SESSIONS: whole(25, 0).describe(
     "On-demand browsers at once in a project without a limit of its own.",
   ),
+  BROWSERPOOL_BLANK_BROWSERS: whole(10, 0).describe(
+    "Most blank browsers of a project (`spec.blank` of a pool), in use or not. They count against the limits above while they are in use.",
+  ),
   BROWSERPOOL_OBJECTS_PER_PROJECT: numbersByName(
     "browserpools=100,vaults=500,vaultitems=1000,credentials=200,authconnections=500,proxies=200,profiles=500,extensions=100",
   ).describe(

@@ -87,8 +87,8 @@ export type LeaseRecord = z.infer<typeof LeaseRecord>;
 /**
  * What is kept of a lease that has ended, in the hash `ended` of its pool under the session's id
  * (scripts/includes/end-lease.lua): what callers are told of it, and what a repeated release needs. A request of more
- * than 512 bytes comes without `report` and telemetry, then without start URL, tags, vaults and what its holder has
- * changed, until the rest is short enough. So it has about a kilobyte at most.
+ * than 512 bytes comes without `report` and telemetry, then without start URL, tags, vaults, what its holder has changed
+ * and what a blank browser was made with, until the rest is short enough. So it has about a kilobyte at most.
  */
 export const EndedLease = LeaseRecord.omit({ ticket: true, channel: true }).extend({
   /** ms since 1970. */
@@ -121,6 +121,8 @@ export const SessionRequest = z.object({
   /** The owner of its lease: its pool, or the on-demand browser itself. */
   pool: z.object({ id: z.string(), uid: z.string(), name: z.string().optional() }),
   on_demand: z.boolean().optional(),
+  /** What the browser was made with, of a blank one: what differs from the defaults of all settings (`SessionConfig`). */
+  made: z.record(z.string(), z.unknown()).optional(),
   gpu: z.boolean().optional(),
   /** The vaults that were attached to an on-demand browser when it was made. */
   vaults: z.array(z.object({ id: z.string() })).optional(),

@@ -75,7 +75,7 @@ export const createApiMetrics = (
     }),
     onDemand: new Counter({
       name: "browserpool_on_demand_browsers_total",
-      help: "On-demand browsers that were asked for, by whether a pool served them or a start was begun.",
+      help: "On-demand browsers that were asked for, by what served them: pool, blank (a blank browser that was started), or start (of a pod).",
       labelNames: ["source"] as const,
       registers,
     }),

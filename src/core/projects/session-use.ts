@@ -2,7 +2,9 @@ import { refusalIn } from "../../platform/kinds/conditions.ts";
 import type { Kube } from "../../platform/kube/client.ts";
 import type { NamespacedObject } from "../../platform/kube/objects.ts";
 import type { Config } from "../config/config.ts";
+import type { LeaseStore } from "../leases/lease-store.ts";
 import { type Browser, isOver } from "../model/browsers/browser.ts";
+import { isBlank } from "../model/pools/blank-pool.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import { presentSize, promisedSize } from "../model/pools/pool-size.ts";
 import type { SessionCounts, SessionUse } from "../model/sessions/session-room.ts";
@@ -18,6 +20,7 @@ export type SessionUseDeps = {
   kube: Kube;
   pools: WatchedObjects<BrowserPool>;
   setAside: string | undefined;
+  store: Pick<LeaseStore, "snapshot">;
 };
 
 /**
@@ -34,21 +37,48 @@ type Deps = SessionUseDeps;
 /** Browsers of trials run on capacity of their own. */
 const isCallers = ({ metadata }: Browser, { setAside }: Deps): boolean => metadata.namespace !== setAside;
 
-const countsOf = ({ namespace }: Project, { pools, browsers }: Deps): SessionCounts => {
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** The sessions in blank browsers of the project, by Redis: the copies come too late for the next request. */
+const blankSessionsOf = async ({ namespace }: Project, { pools, store }: Deps): Promise<string[]> => {
+  const stock = pools.list().filter((pool) => isBlank(pool) && pool.metadata.namespace === namespace);
+  const states = await Promise.all(stock.map(({ metadata }) => store.snapshot(metadata.uid)));
+  return states.flatMap(({ browsers }) =>
+    browsers.flatMap(({ state, session }) => (state === "leased" && session !== undefined ? [session] : [])),
+  );
+};
+
+const countsOf = ({ namespace }: Project, blankSessions: string[], { pools, browsers }: Deps): SessionCounts => {
   const isHere = ({ metadata }: NamespacedObject): boolean => metadata.namespace === namespace;
+  const pooled = pools.list().filter((pool) => isHere(pool) && !isBlank(pool));
   return {
-    pooled: pools.list().reduce((sum, pool) => sum + (isHere(pool) ? presentSize(pool) : 0), 0),
-    onDemand: browsers.list().filter((browser) => isHere(browser) && runs(browser)).length,
+    pooled: sum(pooled.map(presentSize)),
+    onDemand: browsers.list().filter((browser) => isHere(browser) && runs(browser)).length + blankSessions.length,
   };
 };
 
-/** What the project and the organization use now, by this replica's copies, and what they may use. */
-export const sessionUse = async (project: Project, deps: Deps): Promise<SessionUse> => {
+/** The on-demand browsers of all callers. */
+const onDemandInAll = (deps: Deps): number =>
+  deps.browsers.list().filter((browser) => runs(browser) && isCallers(browser, deps)).length +
+  sum(
+    deps.pools
+      .list()
+      .filter(isBlank)
+      .map(({ status }) => status?.acquired ?? 0),
+  );
+
+/**
+ * What the project and the organization use now, by this replica's copies, and what they may use. `blankSessions`: the
+ * ids of the project's sessions that are counted in blank browsers.
+ */
+export const sessionUse = async (project: Project, deps: Deps): Promise<SessionUse & { blankSessions: string[] }> => {
+  const blankSessions = await blankSessionsOf(project, deps);
   const { defaultProjectMaxConcurrentSessions } = await fetchOrganizationLimits(deps);
   return {
     cap: projectSessionLimit(project, defaultProjectMaxConcurrentSessions),
-    inProject: countsOf(project, deps),
-    onDemandInAll: deps.browsers.list().filter((browser) => runs(browser) && isCallers(browser, deps)).length,
+    inProject: countsOf(project, blankSessions, deps),
+    blankSessions,
+    onDemandInAll: onDemandInAll(deps),
     limits: deps.config.limits,
   };
 };

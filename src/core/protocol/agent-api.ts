@@ -6,6 +6,7 @@
  *   DELETE /lease   EndLease  → 200 AgentState | 409 not_holder  | 503 browser_unhealthy | 503 stopping
  *   GET    /reset[?timings=true]  → 200 AgentState when no reset is under way (any more), within 45 s | 503 as DELETE
  *   PUT    /change  BrowserChange, sealed (browser-change.ts) → 200 MissingArchives | 409 not_holder and what it names
+ *   PUT    /start   StartBrowser, sealed (browser-start.ts) → 200 MissingArchives | 409 not_holder; of a blank browser only
  *   PUT    /archives/{sha256}  the bytes, sealed → 200 MissingArchives | 404 when no change of the holder names it
  *   GET    /state[?epoch=N]   → 200 AgentState, with the lease's request | 400 bad_request
  *   GET    /logs?session=…    → 200 lines of the lease's logs (features/logs/agent/api.ts) | 404 when that session does not hold the browser | 429
@@ -250,5 +251,7 @@ export const BrowserConfig = z.object({
   telemetry: CaptureSettings.optional(),
   /** The agent waits for a setup (browser-setup.ts) before it starts the browser. */
   awaits_setup: z.boolean().optional(),
+  /** The agent starts no browser before the holder of a lease says which one (browser-start.ts): only `headless` counts. */
+  blank: z.boolean().optional(),
 });
 export type BrowserConfig = z.infer<typeof BrowserConfig>;

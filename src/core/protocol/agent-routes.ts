@@ -9,6 +9,7 @@ export const agentRoutes = {
   "/livez": ["GET"],
   "/readyz": ["GET"],
   "/setup": ["PUT"],
+  "/start": ["PUT"],
   "/archives/": ["PUT"],
   "/state": ["GET"],
   "/lease": ["PUT", "DELETE"],

@@ -20,22 +20,20 @@ import {
 import { newBrowserSpec } from "../model/browsers/browser-requests.ts";
 import type { CreateBrowser } from "../model/browsers/browser-wire.ts";
 import { onDemandPoolSpec, onDemandRequest } from "../model/browsers/on-demand-pool.ts";
-import { noOnDemandRoom, onDemandRoom } from "../model/sessions/session-room.ts";
 import { sessionTooLong } from "../model/sessions/session-wire.ts";
 import { type Reference, referencesOf } from "../model/settings/references.ts";
 import { newId } from "../objects/new-id.ts";
 import { requireReferences } from "../objects/references.ts";
 import { requireFeatures } from "../objects/require-features.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import type { PoolRoomDeps } from "../pools/use-cases/pool-checks.ts";
 import type { Project } from "../projects/projects.ts";
-import { countedSessions, sessionUse } from "../projects/session-use.ts";
 import { reserveSessionName, type SessionNames } from "../reservations/session-names.ts";
-import type { Reservation } from "../reservations/session-room.ts";
 import type { AbandonedBrowsers } from "./abandoned-browsers.ts";
 import { failedResult } from "./failed-result.ts";
+import { noRoom, type RoomDeps, reserveRoom } from "./reserve-room.ts";
 import { type HandOutDeps, serveFromPool } from "./serve-from-pool.ts";
 import { sessionAnswer } from "./session-answer.ts";
+import type { StartBlankDeps } from "./start-blank.ts";
 import { notStarted, type StartFailure, startFailureError } from "./start-failure.ts";
 import type { StartedSession } from "./start-session.ts";
 import { traceOf } from "./trace-of.ts";
@@ -48,35 +46,6 @@ const referencesAsGiven = ({ proxy }: CreateBrowser, spec: BrowserSpec): Referen
   referencesOf(spec).map((reference) =>
     proxy?.id && reference.path[0] === "proxyId" ? { ...reference, path: ["proxy", "id"] } : reference,
   );
-
-const noRoom = (message: string, { metrics }: { metrics: ApiMetrics }): AppError => {
-  metrics.limited.inc({ limit: "sessions" });
-  return new AppError("too_many_requests", `${message}; end one and repeat the request`, { retryAfterSeconds: 5 });
-};
-
-/**
- * Reserves room for the browser of this name in the project and the organization; returns how to give it back. Throws
- * `too_many_requests`.
- */
-const reserveRoom = async (
-  name: string,
-  project: Project,
-  deps: PoolRoomDeps & { metrics: ApiMetrics },
-): Promise<() => Promise<void>> => {
-  const use = await sessionUse(project, deps);
-  const room = onDemandRoom(use);
-  if (room.project === 0 || room.organization === 0) throw noRoom(noOnDemandRoom(use, room), deps);
-  const reservation: Reservation = { projectId: project.id, id: name, sessions: 1, kind: "browser" };
-  const free = (): Promise<void> => deps.sessionRoom.free(reservation).catch(() => undefined);
-  const seen = { ...room, counted: countedSessions(deps) };
-  const isReserved = await retryBriefly(() => deps.sessionRoom.reserve(reservation, seen)).catch((error: unknown) => {
-    // The caller waits no longer for it.
-    void free();
-    throw error;
-  });
-  if (isReserved) return free;
-  throw noRoom("others start browsers now, and there is no room for one more", deps);
-};
 
 /**
  * Aborted when the operator reports that the browser is refused, failed, ended or can't be made, or when the object is
@@ -122,7 +91,7 @@ const undo = async (
 };
 
 /** What giving out a browser needs. */
-export type CreateDeps = HandOutDeps & PoolRoomDeps & { abandonedBrowsers: AbandonedBrowsers; metrics: ApiMetrics };
+export type CreateDeps = HandOutDeps & StartBlankDeps & RoomDeps & { abandonedBrowsers: AbandonedBrowsers };
 
 /**
  * `forLogin`: a stored login is typed into the browser. So its session needs the same permission as one with vaults, and
@@ -178,8 +147,8 @@ const giveOut = async (
   signal: AbortSignal,
 ): Promise<StartedSession> => {
   const served = forLogin ? undefined : await serveFromPool({ spec, project, baseUrl }, deps, signal);
-  deps.metrics.onDemand.inc({ source: served ? "pool" : "start" });
-  if (served) return served;
+  deps.metrics.onDemand.inc({ source: served?.from ?? "start" });
+  if (served) return served.started;
   // With its finalizer, which the operator would else add before it starts anything.
   const { trace } = traceOf(deps);
   const annotations = {

@@ -9,7 +9,7 @@ import type { EndedLease } from "../leases/records.ts";
 import { type Browser, isOver } from "../model/browsers/browser.ts";
 import type { BrowserPool } from "../model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../objects/watched-objects.ts";
-import { browsersOf, poolsOf, poolsOfSession } from "../pools/use-cases/lease-owners.ts";
+import { browsersOf, leasedPoolsOf, poolsOfSession } from "../pools/use-cases/lease-owners.ts";
 import type { Project } from "../projects/projects.ts";
 
 type Place = EndedEntry & { poolUid: string };
@@ -69,7 +69,10 @@ const placesOf = async (browser: Browser, { endedLeases }: EndedDeps): Promise<P
 
 const sourcesOf = async (project: Project, deps: EndedDeps): Promise<Source[]> => {
   const onDemand = await Promise.all(browsersOf(project, deps).map((browser) => placesOf(browser, deps)));
-  return [...poolsOf(project, deps).map(({ metadata }) => poolSource(metadata.uid, deps)), listSource(onDemand.flat())];
+  return [
+    ...leasedPoolsOf(project, deps).map(({ metadata }) => poolSource(metadata.uid, deps)),
+    listSource(onDemand.flat()),
+  ];
 };
 
 /** Times between which one round of the search looks, so that a few rounds find one millisecond of a day. */

@@ -46,13 +46,13 @@ const nameOf = ({ id, name }: Partial<Selector>): string => name ?? id ?? "";
 
 /** Throws `conflict` for a session that has a profile already. */
 export const refuseSecondProfile = async (
-  { lease, poolUid }: FoundSession,
+  { lease }: FoundSession,
   { profile }: Pick<RunningChange, "profile">,
   deps: { store: LeaseStore },
 ): Promise<void> => {
   if (!profile) return;
-  const { changed } = requestOf(lease);
-  const present = changed?.profile ?? (await configOf(lease, poolUid, deps))?.profile;
+  const request = requestOf(lease);
+  const present = request.changed?.profile ?? (await configOf(lease, request, deps))?.profile;
   if (present)
     throw new AppError(
       "conflict",
@@ -132,12 +132,13 @@ const allowlistAfter = (
 export const planOnPresent = async (
   planned: PlannedChange,
   { location, network }: RunningChange,
-  { lease, poolUid }: FoundSession,
+  { lease }: FoundSession,
   deps: { store: LeaseStore },
 ): Promise<PlannedChange> => {
   if (!location && !network) return planned;
-  const { changed } = requestOf(lease);
-  const config: Partial<SessionConfig> = (await configOf(lease, poolUid, deps)) ?? {};
+  const request = requestOf(lease);
+  const { changed } = request;
+  const config: Partial<SessionConfig> = (await configOf(lease, request, deps)) ?? {};
   const place = location && changedLocation(changed?.location ?? config.location, location);
   const allowlist = network && allowlistAfter(changed, config, network);
   return {

@@ -2,10 +2,10 @@ import type { KeyObject } from "node:crypto";
 import { fromWire, snakeCase, toWire, type Wire } from "../../platform/kinds/wire.ts";
 import type { LeaseStore } from "../leases/lease-store.ts";
 import { type AnyLease, requestOf, type SessionRequest } from "../leases/records.ts";
-import { type BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
+import type { BrowserPool, BrowserPoolSpec } from "../model/pools/browser-pool.ts";
 import { allowlistState } from "../model/sessions/allowlist.ts";
 import type { Session } from "../model/sessions/session-wire.ts";
-import { type SessionConfig, sessionConfigOf } from "../model/settings/browser-config.ts";
+import type { SessionConfig } from "../model/settings/browser-config.ts";
 import { locationAnswer } from "../model/settings/location.ts";
 import { type SettingsWith, settingsWith } from "../model/settings/setting-table.ts";
 import { mergeTelemetry, Telemetry } from "../model/settings/telemetry.ts";
@@ -13,7 +13,7 @@ import type { WatchedObjects } from "../objects/watched-objects.ts";
 import { listedPolicy } from "../policies/policy-parts.ts";
 import type { PolicyReader } from "../policies/policy-reader.ts";
 import { signLiveViewToken, signSessionToken } from "../protocol/session-token.ts";
-import { configOf } from "./session-config.ts";
+import { configOf, defaultConfig } from "./session-config.ts";
 
 /** The telemetry settings that a lease was asked for with, if it was. */
 const leaseTelemetry = ({ telemetry }: SessionRequest): Telemetry | undefined =>
@@ -33,9 +33,11 @@ export const telemetryOf = (config: SessionConfig | undefined, request: SessionR
 /** The same for a lease. */
 export const sessionTelemetry = async (
   lease: AnyLease,
-  poolUid: string,
   deps: { store: LeaseStore },
-): Promise<Telemetry | undefined> => telemetryOf(await configOf(lease, poolUid, deps), requestOf(lease));
+): Promise<Telemetry | undefined> => {
+  const request = requestOf(lease);
+  return telemetryOf(await configOf(lease, request, deps), request);
+};
 
 /** What the answer about a session needs. */
 export type SessionAnswerDeps = {
@@ -203,15 +205,12 @@ const asMade = settingsWith("answer", "as made").map((key) => snakeCase(key) as 
 const asMadeOf = (config: SessionConfig): AsMade =>
   given(Object.fromEntries(asMade.map((key) => [key, config[key]]))) as AsMade;
 
-/** Of a session whose configuration Redis has lost; settings that are newer than a session have its values, too. */
-const unknownConfig = sessionConfigOf(BrowserPoolSpec.parse({ size: 1 }));
-
 const answerWith = async (
   policy: (config: SessionConfig | undefined, poolUid: string) => ReturnType<typeof policyOf>,
   { lease, baseUrl, deps }: Asked,
 ): Promise<Session> => {
   const request = requestOf(lease);
-  const config = await configOf(lease, request.pool.uid, deps);
+  const config = await configOf(lease, request, deps);
   const chromePolicy = await policy(config, request.pool.uid);
   const profile = await deps.sessionProfile(lease, request, config);
   const known: Known = { request, config, chromePolicy, profile, deps };
@@ -220,7 +219,8 @@ const answerWith = async (
     ...(baseUrl !== undefined && linksOf(lease, request, baseUrl, deps)),
     ...(request.asked_at !== undefined && { requested_at: time(request.asked_at) }),
     created_at: time(lease.created_at),
-    ...asMadeOf({ ...unknownConfig, ...config }),
+    // The defaults stand for what Redis has lost, and for settings that are newer than the session.
+    ...asMadeOf({ ...defaultConfig, ...config }),
     ...Object.assign({}, ...Object.values(asSeen).map((read) => read(known))),
     ...given({ name: request.name, tags: request.tags }),
     ...originOf(request),

@@ -199,7 +199,7 @@ export const updateBrowser = async (
   const updated = updateOf(request, present);
   if (!updated.ok) throw invalidInput(updated.problems);
   const { change } = updated;
-  const config = request.telemetry ? await configOf(found.lease, found.poolUid, deps) : undefined;
+  const config = request.telemetry ? await configOf(found.lease, present, deps) : undefined;
   after(present, { request, config });
   const telemetry = request.telemetry ? fromWire(Telemetry, request.telemetry) : undefined;
   await requireReferences(referencesOf({ telemetry }), project, deps);

@@ -52,10 +52,13 @@ const policyOf = async (
   return policy;
 };
 
+/** A browser by its pod's uid, and the namespace of the objects that its settings refer to. */
+type Place = { browser: string; namespace: string };
+
 /** `proxyId`, `routeProxyIds`: of `ResolvedReferences`. A provider keeps one address for each browser. */
 const networkOf = async (
   { network, proxyId }: BrowserPoolSpec,
-  { request, objects, ids }: { request: SetupRequest; objects: ReferencedObjects; ids: ResolvedReferences },
+  { browser, objects, ids }: { browser: string; objects: ReferencedObjects; ids: ResolvedReferences },
   deps: Deps,
 ): Promise<NetworkSetup | undefined> => {
   if (!network && proxyId === undefined) return undefined;
@@ -63,7 +66,7 @@ const networkOf = async (
   const open = async (id: string | undefined): Promise<ParentProxy> => {
     const proxy = objects.Proxy?.find(({ metadata }) => metadata.name === id);
     if (!proxy) throw new SetupFailure("a proxy that its settings name is gone");
-    return deps.referents.openProxy(proxy, request.browser);
+    return deps.referents.openProxy(proxy, browser);
   };
   return {
     ...(network?.allowedHosts && { allowed_hosts: network.allowedHosts }),
@@ -87,16 +90,18 @@ const extensionsOf = (objects: ReferencedObjects, ids: string[], { referents }: 
   });
 
 /**
- * Reads what the browser of this request needs: policies from their ConfigMaps, proxies with their Secrets. `outdated`:
- * its pod was made for another configuration than its object has now. Throws `SetupFailure`.
+ * Reads what a browser with these settings needs: policies from their ConfigMaps, proxies with their Secrets. Throws
+ * `SetupFailure`.
  */
-export const readSetup = async (request: SetupRequest, deps: Deps): Promise<SetupToDeliver | "outdated"> => {
-  const spec = await specOf(request, deps);
-  if (!spec || configHash(spec) !== request.config) return "outdated";
-  const policy = await policyOf(spec, request.namespace, deps);
-  const objects = await fetchReferenced(referencesOf(spec), request, deps);
+export const setupOf = async (
+  spec: PoolLikeSpec,
+  { browser, namespace }: Place,
+  deps: Deps,
+): Promise<SetupToDeliver> => {
+  const policy = await policyOf(spec, namespace, deps);
+  const objects = await fetchReferenced(referencesOf(spec), { namespace }, deps);
   const ids = resolveReferences(spec, objects);
-  const network = await networkOf(spec, { request, objects, ids }, deps);
+  const network = await networkOf(spec, { browser, objects, ids }, deps);
   const profile = objects.Profile?.find(({ metadata }) => metadata.name === ids.profileId);
   const contents = profile && (await deps.referents.profile(profile));
   const extensions = extensionsOf(objects, ids.extensionIds, deps);
@@ -111,4 +116,13 @@ export const readSetup = async (request: SetupRequest, deps: Deps): Promise<Setu
     },
     blobs: new Map(archives.map(({ sha256, key }) => [sha256, key])),
   };
+};
+
+/**
+ * The same for the browser of this request. `outdated`: its pod was made for another configuration than its object has
+ * now.
+ */
+export const readSetup = async (request: SetupRequest, deps: Deps): Promise<SetupToDeliver | "outdated"> => {
+  const spec = await specOf(request, deps);
+  return spec && configHash(spec) === request.config ? setupOf(spec, request, deps) : "outdated";
 };

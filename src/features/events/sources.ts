@@ -7,6 +7,7 @@ import { type Announced, identityOf } from "../../core/api/announced.ts";
 import { requestOf } from "../../core/leases/records.ts";
 import { followSessionChanges, leaseOf, type SessionChange } from "../../core/leases/session-changes.ts";
 import type { Browser } from "../../core/model/browsers/browser.ts";
+import { isBlank } from "../../core/model/pools/blank-pool.ts";
 import type { BrowserPool } from "../../core/model/pools/browser-pool.ts";
 import type { WatchedObjects } from "../../core/objects/watched-objects.ts";
 import type { Logger } from "../../platform/base/log.ts";
@@ -107,6 +108,7 @@ const startPools = (feeds: Feeds, { pools }: SourceDeps): Sources => {
   const changeOf = createObjectChanges<BrowserPool>(identityOf);
   for (const pool of pools.list()) changeOf(pool, "ADDED");
   const unlisten = pools.listenToAll((pool, change) => {
+    if (isBlank(pool)) return;
     const known = changeOf(pool, change);
     if (known)
       feeds

@@ -88,7 +88,7 @@ const lookUp = async (collection: Collection, deps: CollectDeps, signal: AbortSi
     const { lease } = state;
     // What is kept of an ended lease may lack its settings.
     if (lease && (!isOver || !collection.lease)) {
-      collection.settings = await whileUnavailable(() => sessionTelemetry(lease, collection.poolUid, deps), patience);
+      collection.settings = await whileUnavailable(() => sessionTelemetry(lease, deps), patience);
       collection.lease = lease;
       await collection.exporting.follow(lease, collection.settings);
     }

@@ -165,7 +165,7 @@ export const followEvents = async (
   signal: AbortSignal,
 ): Promise<AsyncGenerator<TelemetryRecord>> => {
   const { session } = lease;
-  if (await sessionTelemetry(lease, poolUid, deps)) await deps.telemetry.collector.ensure({ session, poolUid });
+  if (await sessionTelemetry(lease, deps)) await deps.telemetry.collector.ensure({ session, poolUid });
   if (typeof begin === "object") return follow({ session, poolUid, after: begin.after }, deps, signal);
   if (begin === "oldest") return follow({ session, poolUid, after: 0 }, deps, signal);
   const { last } = await deps.telemetry.events.read(session, { order: "desc", count: 0 });

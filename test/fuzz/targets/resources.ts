@@ -110,7 +110,7 @@ const settings = { image: "browser:1", agentPublicKey: "key", template: undefine
 const filter = createNetworkFilter({});
 
 const planOf = (pool: BrowserPool, pods: PodKind[]): unknown => {
-  const limits = { pooledSessions: 10, fillRatePerMinute: 25 };
+  const limits = { pooledSessions: 10, blankBrowsers: 10, fillRatePerMinute: 25 };
   const refusal = refusalOf({ pool, pools: [pool], acceptedSizes: new Map(), limits, use, objects: {}, features: [] });
   const hash = configHash(pool.spec);
   agentConfigOf(pool.spec);

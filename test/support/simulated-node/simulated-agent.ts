@@ -110,6 +110,7 @@ export const startSimulatedAgent = async (options: SimulatedAgentOptions): Promi
     },
     afterReset: (times) => keeper.afterReset(times),
     isHeldBy: (lease) => keeper.isHeldBy(lease),
+    bound: () => keeper.bound(),
     prepare: (lease) => keeper.prepare(lease),
     change: (change, archives) => keeper.change(change, archives),
     isStarting: () => keeper.isStarting(),

@@ -4,6 +4,7 @@ import { AgentState } from "../../protocol/agent-api.ts";
 import type { AgentKeys } from "../../protocol/agent-key.ts";
 import type { BrowserChange } from "../../protocol/browser-change.ts";
 import { type ArchiveRef, type BrowserSetup, MissingArchives } from "../../protocol/browser-setup.ts";
+import type { StartBrowser } from "../../protocol/browser-start.ts";
 import { sealStream, sealText } from "../../protocol/sealed-bytes.ts";
 import type { MaskValues } from "../../protocol/telemetry-api.ts";
 import { type AgentCallDeps, type AgentPlace, type Called, createCallAgent } from "./agent-call.ts";
@@ -22,12 +23,12 @@ const connectMs = 2000;
 const callTimeoutMs = 10_000;
 const archiveTimeoutMs = 5 * 60_000;
 
-/** Deadline of a change, ms: the agent gives up a new start of Chromium after 40 s. */
+/** Deadline of a change, and of the start of a blank browser, ms: the agent gives up a start of Chromium after 40 s. */
 const changeTimeoutMs = 50_000;
 
 /**
  * Calls to an agent that waits for its browser's setup (core/agent/receive-setup.ts), whose browser is changed for its
- * holder (core/agent/change-routes.ts), or that a vault is about to fill
+ * holder (core/agent/change-routes.ts) or blank (core/agent/blank-browser.ts), or that a vault is about to fill
  * (features/telemetry/agent/telemetry-routes.ts). None throws. Everything is sealed for that agent.
  */
 export type SetupClient = {
@@ -35,6 +36,11 @@ export type SetupClient = {
   sendSetup(agent: AgentPlace, setup: BrowserSetup): Promise<Called<MissingArchives>>;
   /** The answer has the digests of the archives that the agent still misses: with any, nothing has changed. */
   sendChange(agent: AgentPlace, change: BrowserChange): Promise<Called<MissingArchives>>;
+  /**
+   * Which browser the holder of a blank one wants (core/protocol/browser-start.ts). The answer has the digests of the
+   * archives that the agent still misses: with none, the browser is up.
+   */
+  sendStart(agent: AgentPlace, start: StartBrowser): Promise<Called<MissingArchives>>;
   /** Once it is answered, the agent keeps these values out of all events of the lease that holds its browser then. */
   sendMasks(agent: AgentPlace, masks: MaskValues): Promise<AgentAnswer>;
   /** `body` can be read once: after a failure the caller opens it again. */
@@ -75,6 +81,15 @@ export const createSetupClient = (deps: SetupClientDeps): SetupClient => {
         agent,
         path: "/change",
         body: () => sealText(keyOf(agent), JSON.stringify(change)),
+        timeoutMs: changeTimeoutMs,
+        read,
+      }),
+    sendStart: (agent, start) =>
+      call({
+        method: "PUT",
+        agent,
+        path: "/start",
+        body: () => sealText(keyOf(agent), JSON.stringify(start)),
         timeoutMs: changeTimeoutMs,
         read,
       }),

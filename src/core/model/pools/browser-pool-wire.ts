@@ -58,7 +58,7 @@ const sizeChangeForms = [
 ];
 
 /** Fields that the HTTP API neither accepts nor shows. */
-const hidden = { discardIdle: true, chromePolicyRef: true } as const;
+const hidden = { discardIdle: true, chromePolicyRef: true, blank: true } as const;
 
 /** The request of `POST /browser_pools` in camelCase; `core/model/pools/pool-requests.ts` turns it into a spec. */
 export const PoolRequest = documentedFormsOfEach(

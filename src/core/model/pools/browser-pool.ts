@@ -52,6 +52,12 @@ export const BrowserPoolSpec = z
       .describe(
         "Give idle browsers that nobody has used also to POST /browsers whose configuration they have: at once, for one session, after which they are destroyed and replaced at the fill rate.",
       ),
+    blank: z
+      .boolean()
+      .optional()
+      .describe(
+        "Stock for POST /browsers: pods whose browser is not started. Each is given to one request, with the settings of that request, and destroyed at the end of its session. Of this pool's settings of browsers only headless and memory count; no other may be given. HTTP neither shows nor changes the pool, and its browsers count against limits while they are in use.",
+      ),
     ...sharedSettings,
     chromePolicyRef: ChromePolicyRef.optional(),
     network: Network.optional().describe(
@@ -76,6 +82,11 @@ export const BrowserPoolSpec = z
   .meta(
     validations(
       { rule: "has(self.size) != has(self.autoscale)", message: sizeOrAutoscale, fieldPath: ".size" },
+      {
+        rule: "has(self.blank) == has(oldSelf.blank) && (!has(self.blank) || self.blank == oldSelf.blank)",
+        message: "blank is fixed once the pool is created",
+        fieldPath: ".blank",
+      },
       {
         rule: "!has(self.refreshOnProfileUpdate) || !self.refreshOnProfileUpdate || has(self.profile)",
         message: `refreshOnProfileUpdate ${refreshNeedsProfile}`,

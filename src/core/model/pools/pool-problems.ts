@@ -9,6 +9,7 @@ import { chromePolicyProblems } from "../settings/policies/chrome-policy.ts";
 import { forgetfulPolicyProblems } from "../settings/policies/forgetful-policies.ts";
 import { mergeTelemetry } from "../settings/telemetry.ts";
 import { sizeProblems } from "./autoscale/autoscale-problems.ts";
+import { blankProblems } from "./blank-pool.ts";
 import { type BrowserPoolSpec, refreshNeedsProfile } from "./browser-pool.ts";
 
 type Reference = { id?: string | undefined; name?: string | undefined };
@@ -77,7 +78,13 @@ const policyProblems = ({ chromePolicy, chromePolicyRef }: BrowserPoolSpec): Spe
 /** All problems of a spec that fits its schema, e.g. one from YAML; empty when there are none. */
 export const poolProblems = (spec: BrowserPoolSpec): SpecProblem[] => {
   const merged = mergeTelemetry(undefined, spec.telemetry);
-  const problems = [...sizeProblems(spec), ...settingProblems(spec), ...policyProblems(spec), ...refreshProblems(spec)];
+  const problems = [
+    ...sizeProblems(spec),
+    ...blankProblems(spec),
+    ...settingProblems(spec),
+    ...policyProblems(spec),
+    ...refreshProblems(spec),
+  ];
   return [...problems, ...(merged.ok ? [] : merged.problems)];
 };
 

@@ -85,6 +85,13 @@ export const settingTable = {
     answer: "as seen",
     recipe: unset,
   },
+  blank: {
+    hashed: true,
+    patch: "fixed",
+    agent: { pod: ({ blank }) => (blank ? { blank } : {}) },
+    answer: "no",
+    recipe: unset,
+  },
   memory: { hashed: true, patch: "replaced", agent: "no", answer: "as made", recipe: { only: "8GiB" } },
   region: { hashed: false, patch: "fixed", agent: "no", answer: "as seen", recipe: "unseen" },
   viewport: { hashed: true, patch: "replaced", agent: { pod: viewportOf }, answer: "as seen", recipe: "carried" },

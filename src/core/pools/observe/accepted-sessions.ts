@@ -3,6 +3,7 @@
  * asks and writes without an `await` between: so two objects can't both take the last room under a limit.
  */
 
+import { isBlank } from "../../model/pools/blank-pool.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import type { SessionCounts, SessionLimits, SessionUse } from "../../model/sessions/session-room.ts";
 import type { PoolSource } from "../pool-source.ts";
@@ -50,7 +51,13 @@ export const createAcceptedSessions = ({ limits, caps, setAside }: AcceptedSessi
   const sum = (kind: SessionKind, isCounted: (pool: BrowserPool) => boolean): number => {
     const loop = loops[kind];
     const counted = loop?.source.list().filter((one) => !one.metadata.deletionTimestamp && isCounted(one)) ?? [];
-    return counted.reduce((total, one) => total + sizeOf(one, loop?.accepted ?? new Map()), 0);
+    return counted.reduce((total, one) => total + (isBlank(one) ? 0 : sizeOf(one, loop?.accepted ?? new Map())), 0);
+  };
+  /** Blank browsers count while a session has them, as on-demand ones. */
+  const countsOf = (isCounted: (pool: BrowserPool) => boolean): SessionCounts => {
+    const blank = loops.pools?.source.list().filter((pool) => isBlank(pool) && isCounted(pool)) ?? [];
+    const inUse = blank.reduce((total, { status }) => total + (status?.acquired ?? 0), 0);
+    return { pooled: sum("pools", isCounted), onDemand: sum("browsers", isCounted) + inUse };
   };
   return {
     open(kind, source) {
@@ -66,7 +73,7 @@ export const createAcceptedSessions = ({ limits, caps, setAside }: AcceptedSessi
     pools: () => loops.pools?.source.list() ?? [],
     all() {
       const isCallers = ({ metadata }: BrowserPool): boolean => metadata.namespace !== setAside;
-      return { pooled: sum("pools", isCallers), onDemand: sum("browsers", isCallers) };
+      return countsOf(isCallers);
     },
     uids: () =>
       new Set(Object.values(loops).flatMap(({ source }) => source.list().map(({ metadata }) => metadata.uid))),
@@ -75,8 +82,12 @@ export const createAcceptedSessions = ({ limits, caps, setAside }: AcceptedSessi
       if (namespace === setAside)
         return { cap: undefined, inProject: { pooled: 0, onDemand: 0 }, onDemandInAll: 0, limits: unlimited };
       const isHere = (pool: BrowserPool): boolean => isOther(pool) && pool.metadata.namespace === namespace;
-      const inProject: SessionCounts = { pooled: sum("pools", isHere), onDemand: sum("browsers", isHere) };
-      return { cap: caps.of(namespace), inProject, onDemandInAll: sum("browsers", isOther), limits };
+      return {
+        cap: caps.of(namespace),
+        inProject: countsOf(isHere),
+        onDemandInAll: countsOf(isOther).onDemand,
+        limits,
+      };
     },
   };
 };

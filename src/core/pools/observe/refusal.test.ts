@@ -7,7 +7,7 @@ import type { SessionUse } from "../../model/sessions/session-room.ts";
 import { onDemandView } from "../on-demand/browser-as-pool.ts";
 import { browserRefusal, type RefusalInput, refusalOf, roomFor } from "./refusal.ts";
 
-const limits = { pooledSessions: 10, fillRatePerMinute: 25 };
+const limits = { pooledSessions: 10, blankBrowsers: 10, fillRatePerMinute: 25 };
 const sessionLimits = { pooledSessions: 10, onDemandSessions: 2, projectOnDemandSessions: 1 };
 const noUse: SessionUse = {
   cap: undefined,

@@ -1,4 +1,5 @@
 import type { Room } from "../../model/pools/autoscale/decide-size.ts";
+import { isBlank } from "../../model/pools/blank-pool.ts";
 import type { BrowserPool } from "../../model/pools/browser-pool.ts";
 import { poolProblems } from "../../model/pools/pool-problems.ts";
 import { promisedSize } from "../../model/pools/pool-size.ts";
@@ -17,6 +18,8 @@ import type { Refusal } from "./observed.ts";
 export type PoolLimits = {
   /** The largest allowed sum of all pools' sizes (LIMIT-2). */
   pooledSessions: number;
+  /** The largest allowed sum of the sizes of a project's pools of blank browsers, which no other limit bounds. */
+  blankBrowsers: number;
   /** The largest allowed fill rate, percent of the pool a minute. */
   fillRatePerMinute: number;
 };
@@ -94,11 +97,34 @@ export const refusalOf = ({
   const settingsRefusal = refusalOfSettings(pool, features) ?? refusalOfReferences(pool, objects);
   if (settingsRefusal) return settingsRefusal;
 
-  if (pool.spec.fillRatePerMinute > limits.fillRatePerMinute) {
+  // A blank browser costs its node little when it starts.
+  if (!isBlank(pool) && pool.spec.fillRatePerMinute > limits.fillRatePerMinute) {
     const message = `spec.fillRatePerMinute: ${pool.spec.fillRatePerMinute} is above the organization's cap of ${limits.fillRatePerMinute}`;
     return { reason: "FillRateAboveCap", message };
   }
-  return refusalOfSize(pool, { sum: sumOf(others, acceptedSize), accepted: acceptedSize(pool) ?? 0, limits, use });
+  const accepted = acceptedSize(pool) ?? 0;
+  if (isBlank(pool))
+    return refusalOfBlank(pool, { sum: sumOf(blankBeside(pool, others), acceptedSize), accepted, limits });
+  return refusalOfSize(pool, { sum: sumOf(others.filter(isPooled), acceptedSize), accepted, limits, use });
+};
+
+const isPooled = (pool: BrowserPool): boolean => !isBlank(pool);
+
+/** The other pools of blank browsers of the same project. */
+const blankBeside = ({ metadata }: BrowserPool, others: BrowserPool[]): BrowserPool[] =>
+  others.filter((other) => isBlank(other) && other.metadata.namespace === metadata.namespace);
+
+const sizeField = ({ autoscale }: BrowserPool["spec"]): string => (autoscale ? "spec.autoscale.min" : "spec.size");
+
+/** As `refusalOfSize`, for blank browsers: they have a limit of their own, in each project. */
+const refusalOfBlank = (
+  { spec }: BrowserPool,
+  { sum, accepted, limits }: Omit<SizeLimits, "use">,
+): Refusal | undefined => {
+  const size = promisedSize(spec);
+  if (size <= accepted || sum + size <= limits.blankBrowsers) return undefined;
+  const message = `${sizeField(spec)}: ${size} with ${sum} of other pools exceeds the ${limits.blankBrowsers} blank browsers that a project may have here`;
+  return { reason: "PooledSessionsLimit", message };
 };
 
 const sumOf = (pools: BrowserPool[], acceptedSize: AcceptedSize): number =>
@@ -111,7 +137,7 @@ type SizeLimits = Pick<RefusalInput, "limits" | "use"> & { sum: number; accepted
  */
 const refusalOfSize = ({ spec }: BrowserPool, { sum, accepted, limits, use }: SizeLimits): Refusal | undefined => {
   const size = promisedSize(spec);
-  const field = spec.autoscale ? "spec.autoscale.min" : "spec.size";
+  const field = sizeField(spec);
   // With autoscale, a limit that was lowered later only keeps the pool from growing: refused, it would not shrink
   // either.
   const isHeld = spec.autoscale !== undefined && size <= accepted;
@@ -126,14 +152,20 @@ const refusalOfSize = ({ spec }: BrowserPool, { sum, accepted, limits, use }: Si
 
 /** The largest size that the limits leave to a pool now; pure. */
 export const roomFor = ({
-  pool: { metadata },
+  pool,
   pools,
   acceptedSizes,
   limits,
   use,
 }: Pick<RefusalInput, "pool" | "pools" | "acceptedSizes" | "limits" | "use">): Room => {
-  const others = pools.filter((other) => other.metadata.uid !== metadata.uid && !other.metadata.deletionTimestamp);
-  const sum = sumOf(others, (other) => acceptedSizes.get(other.metadata.uid) ?? other.status?.acceptedSize);
+  const { uid } = pool.metadata;
+  const others = pools.filter(({ metadata }) => metadata.uid !== uid && !metadata.deletionTimestamp);
+  const acceptedSize: AcceptedSize = ({ metadata, status }) => acceptedSizes.get(metadata.uid) ?? status?.acceptedSize;
+  if (isBlank(pool)) {
+    const size = limits.blankBrowsers - sumOf(blankBeside(pool, others), acceptedSize);
+    return { size: Math.max(0, size), limit: "PooledSessionsLimit" };
+  }
+  const sum = sumOf(others.filter(isPooled), acceptedSize);
   const [organization, project] = [limits.pooledSessions - sum, roomOfPool(use)];
   return organization <= project
     ? { size: Math.max(0, organization), limit: "PooledSessionsLimit" }

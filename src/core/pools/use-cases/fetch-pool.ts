@@ -1,6 +1,8 @@
+import { AppError } from "../../../platform/base/errors.ts";
 import { wireName } from "../../../platform/kinds/identity.ts";
 import type { Kube } from "../../../platform/kube/client.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
+import { isBlank } from "../../model/pools/blank-pool.ts";
 import { type BrowserPool, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import type { BrowserPoolAnswer } from "../../model/pools/browser-pool-wire.ts";
 import { browserPoolAnswer } from "../../model/pools/pool-answer.ts";
@@ -12,19 +14,23 @@ import { listedPolicy } from "../../policies/policy-parts.ts";
 import type { PolicyReader } from "../../policies/policy-reader.ts";
 import type { Project } from "../../projects/projects.ts";
 
+/** Whether callers see the pool. */
 const isLive = (pool: BrowserPool | undefined): pool is BrowserPool =>
-  pool !== undefined && !pool.metadata.deletionTimestamp;
+  pool !== undefined && !pool.metadata.deletionTimestamp && !isBlank(pool);
 
 const cachedByName = (pools: BrowserPool[], project: Project, name: string): BrowserPool | undefined =>
   pools.find((pool) => pool.metadata.namespace === project.namespace && isLive(pool) && wireName(pool) === name);
 
-/** Fetches the pools of a project, oldest first. */
-export const fetchPools = (project: Project, deps: { kube: Kube }): Promise<BrowserPool[]> =>
-  fetchObjects(browserPoolKind, project, deps);
+/** Fetches the pools of a project that callers see, oldest first. */
+export const fetchPools = async (project: Project, deps: { kube: Kube }): Promise<BrowserPool[]> =>
+  (await fetchObjects(browserPoolKind, project, deps)).filter((pool) => !isBlank(pool));
 
-/** Fetches a pool by id, else by name. Throws `not_found`. */
-export const fetchPool = (idOrName: string, project: Project, deps: { kube: Kube }): Promise<BrowserPool> =>
-  fetchNamedObject(browserPoolKind, { idOrName, project, what: "browser pool" }, deps);
+/** Fetches a pool that callers see by id, else by name. Throws `not_found`. */
+export const fetchPool = async (idOrName: string, project: Project, deps: { kube: Kube }): Promise<BrowserPool> => {
+  const pool = await fetchNamedObject(browserPoolKind, { idOrName, project, what: "browser pool" }, deps);
+  if (isBlank(pool)) throw new AppError("not_found", `no browser pool ${idOrName} in this project`);
+  return pool;
+};
 
 /**
  * The cached pool, or the fetched one when the cache does not have it: it saves an acquire a round trip. Throws

@@ -6,6 +6,7 @@ import type { Locks } from "../../../platform/redis/locks.ts";
 import type { Config } from "../../config/config.ts";
 import type { LeaseStore } from "../../leases/lease-store.ts";
 import type { Browser } from "../../model/browsers/browser.ts";
+import { isBlank } from "../../model/pools/blank-pool.ts";
 import { type BrowserPool, type BrowserPoolSpec, browserPoolKind } from "../../model/pools/browser-pool.ts";
 import { growthOf, presentSize, promisedSize } from "../../model/pools/pool-size.ts";
 import { onDemandRoom, poolAboveCap } from "../../model/sessions/session-room.ts";
@@ -26,10 +27,11 @@ export type PoolRoomDeps = {
   pools: WatchedObjects<BrowserPool>;
   sessionRoom: SessionRoom;
   setAside: string | undefined;
+  store: LeaseStore;
 };
 
 /** What writing a pool, and answering with it, needs. */
-export type PoolWriteDeps = PoolRoomDeps & { locks: Locks; log: Logger; policies: PolicyReader; store: LeaseStore };
+export type PoolWriteDeps = PoolRoomDeps & { locks: Locks; log: Logger; policies: PolicyReader };
 
 type Wanted = {
   spec: BrowserPoolSpec;
@@ -38,7 +40,8 @@ type Wanted = {
   before?: BrowserPool;
 };
 
-const sumOfSizes = (pools: BrowserPool[]): number => pools.reduce((sum, pool) => sum + presentSize(pool), 0);
+const sumOfSizes = (pools: BrowserPool[]): number =>
+  pools.reduce((sum, pool) => sum + (isBlank(pool) ? 0 : presentSize(pool)), 0);
 
 const limitDetails = async (
   { spec, project, before }: Wanted,
@@ -108,7 +111,10 @@ export const reserveGrowth = async (
   const room = onDemandRoom(use);
   const id = reservedPool({ name, size: promisedSize(spec) });
   const reservation = { projectId: project.id, id, sessions: growth, kind: "pool" } as const;
-  const isFree = await deps.sessionRoom.reserve(reservation, { ...room, counted: countedSessions(deps) });
+  const isFree = await deps.sessionRoom.reserve(reservation, {
+    ...room,
+    counted: [...countedSessions(deps), ...use.blankSessions],
+  });
   if (!isFree)
     throw invalidInput([
       {

@@ -3,7 +3,7 @@
 
 -- Longest request that is kept with an ended lease, bytes. Of a longer one the fields go that a reader misses least.
 local KEPT_REQUEST_BYTES = 512
-local LEAVE_OUT = { "trace_state", "trace", "report", "telemetry", "start_url", "tags", "vaults", "changed" }
+local LEAVE_OUT = { "trace_state", "trace", "report", "telemetry", "start_url", "tags", "vaults", "changed", "made" }
 
 local function keptRequest(text)
   if #text <= KEPT_REQUEST_BYTES then return text end
