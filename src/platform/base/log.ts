@@ -70,6 +70,13 @@ export const createLogger = (
  */
 const maxWaitingBytes = 8 * 1024 * 1024;
 
+/**
+ * How long lines are collected, ms, or until they are so many characters: each write is a job for another thread, which
+ * costs more than the line itself.
+ */
+const collectMs = 20;
+const collectLength = 64 * 1024;
+
 /** Longest wait for the last lines, ms: the reader of a pipe may stand still. */
 const lastLinesMs = 1000;
 
@@ -88,12 +95,27 @@ type LineSink = {
 export const createLineSink = (to: string, onDrop: () => void): LineSink => {
   const dest = to === "stdout" ? 1 : openSync(to, "a", 0o600);
   const stream = pino.destination({ dest, sync: false, maxLength: maxWaitingBytes });
-  stream.on("drop", onDrop);
+  stream.on("drop", (text: string) => {
+    for (const _line of text.matchAll(/\n/g)) onDrop();
+  });
   // Without a listener an error, such as a full disk, would end the process.
   stream.on("error", onDrop);
+  let waiting = "";
+  let timer: NodeJS.Timeout | undefined;
+  const pass = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting !== "") stream.write(waiting);
+    waiting = "";
+  };
   return {
-    write: (line) => void stream.write(`${line}\n`),
+    write(line) {
+      waiting += `${line}\n`;
+      if (waiting.length >= collectLength) pass();
+      else timer ??= setTimeout(pass, collectMs);
+    },
     async close() {
+      pass();
       const flushed = Promise.withResolvers<void>();
       stream.flush(() => flushed.resolve());
       await Promise.race([flushed.promise, sleep(lastLinesMs, undefined, { ref: false })]);
