@@ -12,6 +12,7 @@ import { answerError, asAppError } from "../http/middleware/error-answer.ts";
 import { baseUrlOf, checkHost, isLoopback } from "../http/middleware/host-check.ts";
 import { nestQuery, validate } from "../http/middleware/validate.ts";
 import { mountLiveness, mountMetrics, mountReadiness } from "../http/ops/ops-app.ts";
+import { createPartRouters } from "../http/part-routers.ts";
 import {
   factsOf,
   ignoredOf,
@@ -144,21 +145,23 @@ const observe =
 
 const mountRoutes = (app: Express, routes: readonly Route[], deps: AppDeps): void => {
   const methods = new Map<string, Method[]>();
+  const parts = createPartRouters();
   for (const route of routes) {
     methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
     const serve = serveRoute(route, deps);
-    app[route.method](expressPath(route.path), (request, response, next) => {
+    parts.at(route.path)[route.method](expressPath(route.path), (request, response, next) => {
       setRoute(response, route.path);
       noteRoute(factsOf(response), route);
       return serve(request, response, next);
     });
   }
   for (const [path, allowed] of methods)
-    app.all(expressPath(path), (request, response) => {
+    parts.at(path).all(expressPath(path), (request, response) => {
       const list = allowed.map((method) => method.toUpperCase()).join(", ");
       response.set("Allow", list);
       throw new AppError("method_not_allowed", `${request.method} is not possible here; use ${list}`);
     });
+  app.use(parts.serve);
 };
 
 /** What the API serves. */
@@ -182,6 +185,7 @@ export const createApp = <Services extends HttpServices>(
     next();
   });
   app.use(allowOrigins(deps.services.config, [...new Set(routes.map(({ method }) => method.toUpperCase()))]));
+  mountRoutes(app, routes, deps);
   mountLiveness(app);
   if (deps.services.config.opsPort === undefined) {
     mountReadiness(app, deps.health);
@@ -193,7 +197,6 @@ export const createApp = <Services extends HttpServices>(
   mountSessionRoutes(app, routes, deps);
   mountSessionCalls(app, routes, deps);
   for (const { mount } of features) mount?.(app, deps);
-  mountRoutes(app, routes, deps);
   app.use((request) => {
     throw (
       anotherProduct(request.path) ??
