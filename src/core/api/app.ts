@@ -26,8 +26,9 @@ import {
   setRoute,
 } from "../http/request-locals.ts";
 import type { Method, Route } from "../http/route.ts";
-import { callerGone, readGiven, send, serveRoute } from "../http/serve-route.ts";
+import { readGiven, send, serveRoute } from "../http/serve-route.ts";
 import { eventHeaders, sendEvents } from "../http/sse.ts";
+import { untilClosed } from "../http/until-closed.ts";
 import { mountDocs, mountOpenApi } from "./docs.ts";
 import type { Feature } from "./feature.ts";
 import { authorize, callerOf, enterCall, queryToken } from "./session-caller.ts";
@@ -80,9 +81,7 @@ const mountSessionRoutes = (app: Express, routes: readonly Route[], deps: AppDep
       const found = await authorize(request, queryToken(request), deps);
       const { callerLimits } = deps.services;
       whenClosed(response, callerLimits.enterStream(callerOf(found)));
-      const gone = new AbortController();
-      whenClosed(response, () => gone.abort(callerGone()));
-      const signal = AbortSignal.any([gone.signal, deps.stopping, deps.draining]);
+      const signal = untilClosed(response, deps.stopping, deps.draining);
       const { jwt: _, ...given } = request.query;
       const nested = schema ? nestQuery(given, schema) : given;
       setIgnored(response, ignoredFields({ query: schema }, { body: undefined, query: nested }));

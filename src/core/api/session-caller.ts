@@ -4,7 +4,7 @@ import { AppError } from "../../platform/base/errors.ts";
 import { whenClosed } from "../../platform/net/when-closed.ts";
 import type { AppDeps } from "../http/app-deps.ts";
 import { failedToken } from "../http/client-address.ts";
-import { callerGone } from "../http/serve-route.ts";
+import { untilClosed } from "../http/until-closed.ts";
 import { type SessionByToken, sessionByToken } from "../sessions/authorize-session.ts";
 
 const one = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -38,7 +38,5 @@ export const enterCall = (
   { services, stopping }: Pick<AppDeps, "services" | "stopping">,
 ): AbortSignal => {
   whenClosed(response, services.callerLimits.enter("key", keyId));
-  const gone = new AbortController();
-  whenClosed(response, () => gone.abort(callerGone()));
-  return AbortSignal.any([gone.signal, stopping]);
+  return untilClosed(response, stopping);
 };

@@ -3,6 +3,7 @@
  * handler, answer.
  */
 import type { Request, RequestHandler, Response } from "express";
+import { abortWith } from "../../platform/base/abort-with.ts";
 import { AppError, httpStatus } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/log.ts";
 import type { AnswerHolder } from "../../platform/redis/idempotent-answers.ts";
@@ -26,6 +27,7 @@ import { fileHeaders, sendFile } from "./send-file.ts";
 import { sendJson } from "./send-json.ts";
 import { eventHeaders, sendEvents } from "./sse.ts";
 import { refuseUnserved } from "./unserved-fields.ts";
+import { callerGone } from "./until-closed.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: as Route is
 type Input = RouteInput<any, any, any, any, HttpServices>;
@@ -37,9 +39,6 @@ const jsonType = "application/json; charset=utf-8";
 
 /** The reason with which the signal of a HEAD is aborted: nobody reads the body. */
 const headOnly = (): AppError => new AppError("unavailable", "the request asks for no body");
-
-/** The reason with which a request's signal is aborted when its caller is gone. */
-export const callerGone = (): AppError => new AppError("unavailable", "the caller has hung up");
 
 /** The principal of a request, as `authenticate`; a failed attempt counts on the caller's address. */
 export const authenticated = (request: Request, services: AppDeps["services"]): Principal => {
@@ -239,19 +238,19 @@ const answerOf = async (
 };
 
 /**
- * The answer to a HEAD: what a GET would be told of its body. `gone`: what a handler has opened for the body is closed
+ * The answer to a HEAD: what a GET would be told of its body. `over`: what a handler has opened for the body is closed
  * by it.
  */
 const sendHead = (
   response: Response,
   { status, body, file, events, headers = {} }: Answer,
-  gone: AbortController,
+  over: AbortController,
 ): void => {
   response.status(status).set(headers);
   if (file) response.set(fileHeaders(file));
   else if (events) response.set(eventHeaders);
   else if (body !== undefined) response.setHeader("Content-Type", jsonType);
-  gone.abort(headOnly());
+  over.abort(headOnly());
   response.end();
 };
 
@@ -281,18 +280,22 @@ const entering =
     services.callerLimits.enterAnswer({ keyId: principal.keyId, projectId: project?.id }, bytes, method === "get");
 
 /** The Express handler of a route. `deps.stopping` ends waiting requests with its reason, `deps.draining` streams. */
-export const serveRoute =
-  (route: Route, deps: AppDeps): RequestHandler =>
-  async (request, response) => {
+export const serveRoute = (route: Route, deps: AppDeps): RequestHandler => {
+  const sources = isStream(route) ? [deps.stopping, deps.draining] : [deps.stopping];
+  return async (request, response) => {
     const log = logOf(response);
-    const gone = new AbortController();
+    const over = new AbortController();
+    const { signal } = over;
+    const unfollow = sources.map((source) => abortWith(over, source));
+    let isGone = false;
     let answer: Answer | undefined;
     response.on("close", () => {
+      for (const leave of unfollow) leave();
       if (response.writableFinished) return;
-      gone.abort(callerGone());
+      isGone = true;
+      over.abort(callerGone());
       answer?.undelivered?.();
     });
-    const signal = AbortSignal.any([gone.signal, deps.stopping, ...(isStream(route) ? [deps.draining] : [])]);
     const mayRead = (): void => requireAllowed(request.headers, deps.services, route);
     const facts = factsOf(response);
     facts.isHeld = true;
@@ -303,19 +306,20 @@ export const serveRoute =
       answer = await answerOf(request, input, { route, deps, facts });
       noteAnswer(facts, route, input, answer);
       // What is taken back was not done.
-      if (!gone.signal.aborted || !answer.undelivered) status = answer.status;
+      if (!isGone || !answer.undelivered) status = answer.status;
       // If the caller hung up while the answer was made, "close" came already.
-      if (gone.signal.aborted) answer.undelivered?.();
-      else if (request.method === "HEAD") sendHead(response, answer, gone);
+      if (isGone) answer.undelivered?.();
+      else if (request.method === "HEAD") sendHead(response, answer, over);
       else await send({ response, signal, log, requireAllowed: mayRead, enter: entering(input, route, deps) }, answer);
     } catch (error) {
       const known = asAppError(error, log);
       noteError(facts, known.code, route, input);
       // With an answer, the error is that of a file which broke off, whose caller has got a part.
-      if (gone.signal.aborted && !answer) return;
+      if (isGone && !answer) return;
       status = httpStatus[known.code];
       answerError(response, known);
     } finally {
       recordCall(deps.audit, facts, status);
     }
   };
+};

@@ -185,11 +185,11 @@ export const acquireBrowser = async (
         prepared = prepareAnswer(lease, baseUrl, deps, signal);
       },
     };
-    const failure = startFailureOfPool(pool, deps);
-    const until = AbortSignal.any([signal, failure.signal]);
+    const failure = startFailureOfPool(pool, deps, signal);
     try {
       const attributes = { "browserpool.project.id": project.id, "browserpool.pool.id": pool.metadata.name };
-      const lease = () => traced(deps.tracer, { name: "acquire", attributes }, () => acquireLease(wanted, deps, until));
+      const lease = () =>
+        traced(deps.tracer, { name: "acquire", attributes }, () => acquireLease(wanted, deps, failure.signal));
       const acquired = await measured(lease, { pool, project }, deps, signal);
       if (acquired.kind === "full") throw queueIsFull(place !== undefined, deps);
       if (acquired.kind === "draining") throw new AppError("not_found", `browser pool ${idOrName} is being deleted`);

@@ -3,6 +3,7 @@
  * the reason, and not with the end of their time.
  */
 
+import { abortWith } from "../../platform/base/abort-with.ts";
 import { AppError, invalidInput } from "../../platform/base/errors.ts";
 import { type Condition, setupRefused, startFailureIn } from "../../platform/kinds/conditions.ts";
 import { wireName } from "../../platform/kinds/identity.ts";
@@ -35,17 +36,22 @@ const poolFailure = (pool: BrowserPool): AppError | undefined => {
   return startFailureError(failure, `pool ${wireName(pool) ?? pool.metadata.name}: `);
 };
 
-/** For a caller that waits for a browser of a pool. */
+/** For a caller that waits for a browser of a pool, until `signal`, which aborts this one too. */
 export const startFailureOfPool = (
   { metadata }: BrowserPool,
   { pools }: { pools: WatchedObjects<BrowserPool> },
+  signal: AbortSignal,
 ): StartFailure => {
   const failed = new AbortController();
   const look = (pool: BrowserPool): void => {
     const failure = poolFailure(pool);
     if (failure) failed.abort(failure);
   };
-  const stop = pools.listen(metadata.uid, look);
+  const [ignore, unfollow] = [pools.listen(metadata.uid, look), abortWith(failed, signal)];
+  const stop = (): void => {
+    ignore();
+    unfollow();
+  };
   const known = pools.get(metadata);
   if (known?.metadata.uid === metadata.uid) look(known);
   return { signal: failed.signal, stop };

@@ -13,7 +13,7 @@ import { answerError, asAppError } from "../../core/http/middleware/error-answer
 import { styleSheet } from "../../core/http/pages/style-sheet.ts";
 import { factsOf, logOf, setRoute } from "../../core/http/request-locals.ts";
 import { sendFile } from "../../core/http/send-file.ts";
-import { callerGone } from "../../core/http/serve-route.ts";
+import { untilClosed } from "../../core/http/until-closed.ts";
 import type { CallerLimits } from "../../core/projects/caller-limits.ts";
 import type { Projects } from "../../core/projects/projects.ts";
 import { type AppError, httpStatus } from "../../platform/base/errors.ts";
@@ -83,9 +83,7 @@ const serve = async (
   const recording = openRecording(record, services);
   if (isPage(request)) return sendPage(response, recordingPage(record, `?jwt=${encodeURIComponent(asked.token)}`));
   whenClosed(response, services.callerLimits.enter("project", record.projectId));
-  const gone = new AbortController();
-  whenClosed(response, () => gone.abort(callerGone()));
-  const signal = AbortSignal.any([gone.signal, stopping]);
+  const signal = untilClosed(response, stopping);
   const options = { name: `${record.id}.webm`, range: request.get("range"), signal };
   const { status, file, headers } = recordingFile(recording, options);
   secured(response).status(status).set(headers);
