@@ -2,7 +2,7 @@
  * An API key is a Secret in the system namespace, named `api-key-<id>`, with the type and the label below. It contains
  * the SHA-256 of the key, never the key itself. The Secret of a deleted key stays without the hash, for audits.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { NewObject, Secret } from "../../platform/kube/objects.ts";
 import { isPermission, type Permission, permissionsOf } from "../model/permission.ts";
 
@@ -54,7 +54,7 @@ export const newApiKey = (): string => `bp_${randomBytes(32).toString("base64url
 export const maskApiKey = (key: string): string => `${key.slice(0, 7)}…${key.slice(-4)}`;
 
 /** SHA-256 in hex. A fast hash is safe here: the input is 256 random bits, which no dictionary contains. */
-export const digestApiKey = (key: string): string => createHash("sha256").update(key).digest("hex");
+export const digestApiKey = (key: string): string => hash("sha256", key);
 
 /** The Secret of a new key. */
 export const apiKeySecret = (record: StoredApiKey, key: string, namespace: string): NewObject<Secret> => {

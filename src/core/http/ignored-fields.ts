@@ -18,8 +18,17 @@ type Schemas = { body?: z.ZodType | undefined; query?: z.ZodType | undefined };
 
 const nothing = z.object({});
 
+/** Forms of schemas that were asked for: there are as many as routes have fields. */
+const knownForms = new WeakMap<z.ZodType, z.ZodType[]>();
+
 /** One way in which a schema reads a value; a value that fits one of several forms is known to it. */
 const formsOf = (schema: z.ZodType): z.ZodType[] => {
+  const forms = knownForms.get(schema) ?? findForms(schema);
+  knownForms.set(schema, forms);
+  return forms;
+};
+
+const findForms = (schema: z.ZodType): z.ZodType[] => {
   if (isWrapperSchema(schema)) return formsOf(schema.unwrap());
   if (schema instanceof z.ZodUnion) return (schema.options as z.ZodType[]).flatMap(formsOf);
   if (schema instanceof z.ZodIntersection)
