@@ -3,7 +3,6 @@
  * what a caller sent, unless it is the name or id of an object that exists: a caller may send a secret anywhere, by
  * mistake.
  */
-import { z } from "zod";
 import type { AuditedCall } from "../../platform/audit/audit-line.ts";
 import type { AuditLog } from "../../platform/audit/audit-log.ts";
 import type { ErrorCode } from "../../platform/base/errors.ts";
@@ -49,14 +48,16 @@ export const recordCall = (audit: AuditLog, facts: AuditFacts, status: number): 
   if (isAlways || result === "refused") audit.record({ ...call, result, status, duration_ms });
 };
 
-/** Ids in bodies. Bodies of requests are checked by then, and have one of these only if it is the id of a session. */
-const Ids = z.object({
-  id: z.string().optional().catch(undefined),
-  session_id: z.string().optional().catch(undefined),
-  browser_id: z.string().optional().catch(undefined),
-});
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-const idsIn = (body: unknown): z.infer<typeof Ids> => Ids.safeParse(body).data ?? {};
+/**
+ * Ids in bodies. Bodies of requests are checked by then, and have one of these only if it is the id of a session. Read
+ * by hand: many answers have no body, for which a schema makes an error.
+ */
+const idsIn = (body: unknown) => {
+  const { id, session_id, browser_id } = (body ?? {}) as Record<string, unknown>;
+  return { id: text(id), session_id: text(session_id), browser_id: text(browser_id) };
+};
 
 /** Notes the path of a route with the values of its parameters: the objects that they name exist. */
 const notePath = (facts: AuditFacts, path: string, params: Record<string, unknown> = {}): void => {
