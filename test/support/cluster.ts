@@ -24,6 +24,9 @@ import type { Call } from "./pool-client.ts";
 const main = join(import.meta.dirname, "../../src/main.ts");
 const systemNamespace = "browserpool-system";
 
+/** The young generation that the image gives the service. */
+const nodeAsInImage = "--max-semi-space-size=16";
+
 export type Replica = {
   process: ChildProcess;
   /** Resolves with the first log line that has this message. */
@@ -153,7 +156,7 @@ export const startCluster = async ({
       ...env,
       ...own,
     };
-    const replica = startReplica([...nodeArgs, main, command], environment, logFile);
+    const replica = startReplica([nodeAsInImage, ...nodeArgs, main, command], environment, logFile);
     replicas.push(replica);
     return replica;
   };

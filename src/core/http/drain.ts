@@ -10,6 +10,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createBag } from "../../platform/base/bag.ts";
 
 export type Drainable = {
   /**
@@ -27,7 +28,7 @@ const checkEveryMs = 50;
 
 /** Makes a server drainable. Call it before any other listener for the server's requests is added. */
 export const drainable = (server: Server): Drainable => {
-  const open = new Set<ServerResponse>();
+  const open = createBag<ServerResponse>();
   const connections = new Set<Socket>();
   let isDraining = false;
   let lastEndMs = -Infinity;
@@ -39,9 +40,9 @@ export const drainable = (server: Server): Drainable => {
     socket.once("close", () => connections.delete(socket));
   });
   server.on("request", (_request, response) => {
-    open.add(response);
+    const leave = open.add(response);
     response.once("close", () => {
-      open.delete(response);
+      leave();
       lastEndMs = performance.now();
     });
     if (isDraining) sayClose(response);
@@ -53,9 +54,9 @@ export const drainable = (server: Server): Drainable => {
       const untilMs = beganMs + graceMs;
       if (connections.size > 0) lastEndMs = beganMs;
       const patienceMs = Math.min(quietMs, graceMs * quietShare);
-      for (const response of open) sayClose(response);
+      for (const response of open.items()) sayClose(response);
       const isQuiet = (): boolean => performance.now() - lastEndMs >= patienceMs;
-      while (performance.now() < untilMs && (open.size > 0 || busy() || !isQuiet())) await sleep(checkEveryMs);
+      while (performance.now() < untilMs && (open.size() > 0 || busy() || !isQuiet())) await sleep(checkEveryMs);
     },
   };
 };

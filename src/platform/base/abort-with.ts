@@ -1,16 +1,18 @@
+import { type Bag, createBag } from "./bag.ts";
+
 /**
  * Aborts controllers of short lives with signals of long ones. `AbortSignal.any` leaves each signal that it made, with
  * all that listens to it, to the collector of the old generation: 1000 requests a second survive until it comes.
  */
-const followers = new WeakMap<AbortSignal, Set<AbortController>>();
+const followers = new WeakMap<AbortSignal, Bag<AbortController>>();
 
-const followersOf = (source: AbortSignal): Set<AbortController> => {
+const followersOf = (source: AbortSignal): Bag<AbortController> => {
   const known = followers.get(source);
   if (known) return known;
-  const all = new Set<AbortController>();
+  const all = createBag<AbortController>();
   followers.set(source, all);
   const abort = (): void => {
-    for (const controller of all) controller.abort(source.reason);
+    for (const controller of all.items()) controller.abort(source.reason);
   };
   source.addEventListener("abort", abort, { once: true });
   return all;
@@ -19,7 +21,5 @@ const followersOf = (source: AbortSignal): Set<AbortController> => {
 /** Aborts `controller` with the reason of `source` once that is aborted; until then it must be let go by the result. */
 export const abortWith = (controller: AbortController, source: AbortSignal): (() => void) => {
   if (source.aborted) controller.abort(source.reason);
-  const all = followersOf(source);
-  all.add(controller);
-  return () => void all.delete(controller);
+  return followersOf(source).add(controller);
 };
