@@ -56,8 +56,8 @@ export const httpMistakes: readonly KeptMistake[] = [
     breaks:
       "telemetry streams of holders go on when a replica begins to stop, so an upgrade waits its whole grace time",
     file: "core/api/app.ts",
-    find: "AbortSignal.any([gone.signal, deps.stopping, deps.draining])",
-    replace: "AbortSignal.any([gone.signal, deps.stopping])",
+    find: "untilClosed(response, deps.stopping, deps.draining)",
+    replace: "untilClosed(response, deps.stopping)",
     foundBy: "test/core/gateway/stopping.test.ts",
   },
   {
@@ -75,8 +75,8 @@ export const httpMistakes: readonly KeptMistake[] = [
     kind: "stale input",
     breaks: "a draining server closes right after its last answer: the next request on that connection is cut off",
     file: "core/http/drain.ts",
-    find: "      open.delete(response);\n      lastEndMs = performance.now();",
-    replace: "      open.delete(response);",
+    find: "      leave();\n      lastEndMs = performance.now();",
+    replace: "      leave();",
     foundBy: "test/core/http/drain.test.ts",
   },
   {
@@ -452,8 +452,8 @@ export const httpMistakes: readonly KeptMistake[] = [
     kind: "secret in a log line",
     breaks: "passwords, tokens and session URLs inside of logged objects other than errors stand in the log",
     file: "platform/base/log.ts",
-    find: '"*.".repeat(depth)',
-    replace: 'depth === 0 ? "" : "err."',
+    find: "withoutSecrets(item, depth + 1);\n  return copy",
+    replace: "item;\n  return copy",
     foundBy: "src/platform/base/log.test.ts",
   },
   {
