@@ -6,6 +6,7 @@ test("the organization's limits are 50 pooled sessions, a fill rate of 25 and se
   const others = {
     onDemandSessions: 50,
     projectOnDemandSessions: 25,
+    blankBrowsers: 10,
     objectsPerProject: {
       authconnections: 500,
       browserpools: 100,
