@@ -24,7 +24,7 @@ const openPage = async (browser: Browser): Promise<Page> => {
 };
 
 /** A page over a new connection; `leave` closes both. */
-const pageAt = async (browserWSEndpoint: string) => {
+export const pageAt = async (browserWSEndpoint: string) => {
   const browser = await puppeteer.connect({ browserWSEndpoint, defaultViewport: null });
   const page = await openPage(browser);
   return {

@@ -1,9 +1,12 @@
 /** From a request to a page that runs script: a pooled browser, one on demand from stock, and one that starts. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { createLogger } from "../../src/platform/base/log.ts";
 import { startCluster } from "../../test/support/cluster.ts";
+import { startCollector } from "../../test/support/collector.ts";
 import { fullPool } from "../../test/support/pool-client.ts";
 import { unboundedCallers } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { interleaved } from "../interleaved.ts";
+import { type Stage, type StartTrace, stages, traceStarts } from "../on-demand/start-stages.ts";
 import { bareLaunch, directTo, launch, onDemand, pooled, type Way } from "../on-demand/usable-page.ts";
 import type { Bench, Row, Section } from "../section.ts";
 import { type Summary, summarize } from "../statistics.ts";
@@ -41,11 +44,41 @@ const ratio = (what: string, measured: Summary, floor: { what: string; of: Summa
   target: { of: "ratio", atMost },
 });
 
+/** How long each stage of a start takes, ms. The first start does not count. */
+const stageTimes = async (
+  trace: Pick<StartTrace, "start">,
+  { seconds, bench }: { seconds: number; bench: Bench },
+): Promise<Record<Stage, Summary>> => {
+  await trace.start();
+  const starts: Record<Stage, number>[] = [];
+  const untilMs = performance.now() + seconds * 1000;
+  while (performance.now() < untilMs) {
+    await sleep(calmMs, undefined, { signal: bench.signal });
+    starts.push(await trace.start());
+  }
+  const names = Object.keys(stages) as Stage[];
+  return Object.fromEntries(names.map((name) => [name, summarize(starts.map((start) => start[name]))])) as Record<
+    Stage,
+    Summary
+  >;
+};
+
+const stageRows = (times: Record<Stage, Summary>): Row[] =>
+  (Object.keys(stages) as Stage[]).map((stage) => ({
+    what: `  until ${stages[stage]}`,
+    unit: "ms",
+    measured: times[stage].p50,
+  }));
+
 const measure = async (bench: Bench) => {
   bench.say("starting a cluster with real browsers");
-  await using cluster = await startCluster({ env: unboundedCallers });
+  await using collector = await startCollector();
+  // Only what asks for it is traced.
+  const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_TRACES_SAMPLER_ARG: "0" };
+  await using cluster = await startCluster({ env: { ...unboundedCallers, ...tracing } });
   await cluster.startOperator("operator").logged("leading");
-  const { call } = await cluster.startApi("api");
+  const api = await cluster.startApi("api");
+  const { call } = api;
   const seconds = bench.seconds(40);
   await using warm = {
     ...(await launch()),
@@ -59,17 +92,21 @@ const measure = async (bench: Bench) => {
   const alone = await timesOf({ bare: bareLaunch, start: onDemand(call) }, { seconds, bench });
   bench.say(`${atOnce} at a time, ${seconds} s`);
   const four = await timesOf({ bare: bareLaunch, start: onDemand(call) }, { seconds, bench, together: atOnce });
+  bench.say(`stages of a start, ${seconds} s`);
+  await using trace = await traceStarts(cluster, { api, collector, log: createLogger("warn", "bench") });
+  const parts = await stageTimes(trace, { seconds, bench });
   await fullPool(call, 2, { serve_on_demand: true });
   bench.say(`pooled, from stock and direct, ${seconds} s`);
   const taken = await timesOf({ direct, pooled: pooled(pool), stock: onDemand(call) }, { seconds, bench });
   return {
     rows: [
       ratio("POST /browsers that starts a browser", alone.start, { what: "bare launch", of: alone.bare }, 1.5),
+      ...stageRows(parts),
       ratio(`${atOnce} at a time`, four.start, { what: `${atOnce} bare launches`, of: four.bare }, 1.5),
       ratio("a pooled browser", taken.pooled, { what: "connection to a warm Chromium", of: taken.direct }, 1.25),
       ratio("POST /browsers from stock", taken.stock, { what: "a pooled browser", of: taken.pooled }, 1.5),
     ],
-    detail: { alone, four, taken },
+    detail: { alone, four, parts, taken },
   };
 };
 

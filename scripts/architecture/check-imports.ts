@@ -1,5 +1,5 @@
 import { matchesGlob } from "node:path";
-import { betweenFeatures, loadedLater, packageHomes, restrictions } from "./import-rules.ts";
+import { betweenFeatures, loadedBesideChromium, loadedLater, packageHomes, restrictions } from "./import-rules.ts";
 import { type Import, type Imports, importsOfTree, loadedWith, valueTargets } from "./imports.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
 
@@ -60,14 +60,23 @@ const cycleViolations = (imports: Imports): Violation[] => {
   return found;
 };
 
-/** What an agent should load later, and loads with its programs. */
-const earlyViolations = (imports: Imports): Violation[] =>
-  [...loadedWith(imports, loadedLater.programs)]
-    .filter(([file]) => isConcerned(loadedLater.patterns, file))
-    .map(([file, path]) => `${file} is loaded with each agent: ${path.join(" → ")}`);
+/** What an agent should load later, and loads with these programs. */
+const earlyViolations = (
+  imports: Imports,
+  { programs, patterns }: { programs: string[]; patterns: string[] },
+  how: string,
+): Violation[] =>
+  [...loadedWith(imports, programs)]
+    .filter(([file]) => isConcerned(patterns, file))
+    .map(([file, path]) => `${file} is loaded ${how}: ${path.join(" → ")}`);
 
 /** Where the imports of `tree` break import-rules.ts, or go round in a circle. */
 export const checkImports = (tree: SourceTree): Violation[] => {
   const imports = importsOfTree(tree);
-  return [...placeViolations(imports), ...cycleViolations(imports), ...earlyViolations(imports)];
+  return [
+    ...placeViolations(imports),
+    ...cycleViolations(imports),
+    ...earlyViolations(imports, loadedLater, "with each agent"),
+    ...earlyViolations(imports, loadedBesideChromium, "before Chromium is started"),
+  ];
 };

@@ -1,4 +1,4 @@
-import { betweenFeatures, loadedLater, packageHomes, restrictions } from "./import-rules.ts";
+import { betweenFeatures, loadedBesideChromium, loadedLater, packageHomes, restrictions } from "./import-rules.ts";
 import { layers } from "./layers.ts";
 import { decisions } from "./purity-rules.ts";
 import type { SourceTree, Violation } from "./source-tree.ts";
@@ -13,8 +13,10 @@ const places: Readonly<Record<string, readonly string[]>> = {
       [from, ...Object.keys(others)].map((feature) => `features/${feature}`),
     ),
     ...restrictions.flatMap(({ files, not = [], only = [] }) => [...files, ...not, ...only]).map(folderOfPattern),
-    ...loadedLater.programs,
-    ...loadedLater.patterns.map(folderOfPattern),
+    ...[loadedLater, loadedBesideChromium].flatMap(({ programs, patterns }) => [
+      ...programs,
+      ...patterns.map(folderOfPattern),
+    ]),
     ...Object.values(packageHomes).flat(),
   ],
   "layers.ts": layers.flatMap(({ folders }) => folders),

@@ -40,7 +40,13 @@ type Restriction = {
 };
 
 /** The program of the agent, which main.ts starts. */
-const agentPrograms = ["cmd/agent.ts", "cmd/serve-browser.ts", "cmd/stop-signals.ts", "cmd/wait-for-setup.ts"];
+const agentPrograms = [
+  "cmd/agent.ts",
+  "cmd/agent-ends.ts",
+  "cmd/serve-browser.ts",
+  "cmd/stop-signals.ts",
+  "cmd/wait-for-setup.ts",
+];
 
 /** What an agent loads when a holder needs it, and not with its programs: most sessions need none of it. */
 export const loadedLater = {
@@ -51,6 +57,23 @@ export const loadedLater = {
     "features/profiles/archive/**",
     "features/recordings/agent/recording.ts",
     "features/telemetry/agent/capture.ts",
+  ],
+};
+
+/** What an agent loads once Chromium's process runs: callers wait for all that it loads before (ADR 0077). */
+export const loadedBesideChromium = {
+  programs: ["cmd/agent-process.ts"],
+  patterns: [
+    "cmd/serve-browser.ts",
+    "core/agent/agent-http.ts",
+    "core/agent/answering-chromium.ts",
+    "core/agent/browser-changes.ts",
+    "core/protocol/agent-api.ts",
+    "core/protocol/browser-setup.ts",
+    "features/network/agent/start-wall.ts",
+    "platform/base/log.ts",
+    "platform/cdp/**",
+    "platform/kinds/**",
   ],
 };
 

@@ -1,13 +1,15 @@
 import { readAgentConfig } from "../core/agent/agent-config.ts";
+import "../platform/base/without-locales.ts";
+import { type AgentStartStep, createStepTimes } from "../core/agent/step-times.ts";
 import { environment, forgetVariable } from "../platform/base/environment.ts";
 import { runAgent } from "./agent.ts";
-import { createAgentLogs } from "./serve-browser.ts";
 import { listenForStop } from "./stop-signals.ts";
 
 /** The process beside one Chromium, configured by its environment. Resolves with its exit code (`runAgent`). */
 export const runAgentProcess = (): Promise<number> => {
-  const logs = createAgentLogs(environment.BROWSERPOOL_LOG_LEVEL ?? "info");
+  const times = createStepTimes<AgentStartStep>(0);
+  times.ended("loaded");
   const config = readAgentConfig(environment);
   forgetVariable("BROWSERPOOL_AGENT_KEY");
-  return runAgent(config, listenForStop(), logs);
+  return runAgent(config, listenForStop(), { level: environment.BROWSERPOOL_LOG_LEVEL ?? "info", times });
 };

@@ -2,18 +2,20 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "../core/agent/agent-config.ts";
+import { leaseOver, onlyLeaseOver, stopped } from "../core/agent/agent-ends.ts";
 import type { AgentServer } from "../core/agent/agent-http.ts";
 import { startAgentServer } from "../core/agent/agent-server.ts";
 import type { GivenBrowser } from "../core/agent/blank-browser.ts";
 import { type Browser, changeArchivesDir } from "../core/agent/browser.ts";
 import { callRoutes } from "../core/agent/call-routes.ts";
 import { type CalledFeature, onFirstCall, onFirstClient } from "../core/agent/called-feature.ts";
-import { leaseOver, type OverReason, onlyLeaseOver } from "../core/agent/held-lease.ts";
+import type { OverReason } from "../core/agent/held-lease.ts";
 import type { GuestDeps } from "../core/agent/join-guest.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../core/agent/lease-keeper.ts";
 import type { ReceivedSetup } from "../core/agent/receive-setup.ts";
 import { sessionStreams } from "../core/agent/session-streams.ts";
 import { createFillTimes, type FillTimes } from "../core/agent/shown-pages.ts";
+import type { AgentStartStep, StepTimes } from "../core/agent/step-times.ts";
 import { LeaseEnd, type Termination } from "../core/protocol/agent-api.ts";
 import { createAgentTokenVerifier } from "../core/protocol/agent-token.ts";
 import { leftRoutes } from "../features/files/agent/left-routes.ts";
@@ -28,11 +30,6 @@ import { telemetryRoutes } from "../features/telemetry/agent/telemetry-routes.ts
 import { createBidiServer } from "../features/webdriver/agent/serve-bidi.ts";
 import { createLogger, type Logger } from "../platform/base/log.ts";
 import type { StopSignals } from "./stop-signals.ts";
-
-// How an agent ends when nothing has failed.
-
-/** It was told to stop, and did. */
-export const stopped: Termination = { reason: "stopped", message: "the agent was told to stop" };
 
 /** What an agent says: `log` is its logger, whose lines `logs` gets too, for the holder. */
 export type AgentLogs = { logs: LeaseLogs; log: Logger };
@@ -182,9 +179,11 @@ export const serveBrowser = async (
     signals,
     logs,
     log,
+    times,
   }: Pick<Serving, "config" | "signals" | "logs" | "log"> & {
     received: ReceivedSetup | undefined;
     given?: GivenBrowser | undefined;
+    times: StepTimes<AgentStartStep>;
   },
   browser: Browser,
 ): Promise<Termination> => {
@@ -248,8 +247,9 @@ export const serveBrowser = async (
     ...(saving && { ended: () => ended }),
     log,
   });
-  log.info({ port: server.port, headless: config.browser.headless }, "browser ready");
-  await given?.answer({ status: 200, body: { missing: [] } });
+  times.ended("serving");
+  log.info({ port: server.port, headless: config.browser.headless, steps: times.told() }, "browser ready");
+  await given?.answer(true);
   const end = await Promise.race([
     browser.ended,
     ...(onlyLease ? [onlyLease.over] : []),

@@ -18,6 +18,7 @@ import { readAgentConfig } from "../../src/core/agent/agent-config.ts";
 import type { Browser, ChangeOutcome } from "../../src/core/agent/browser.ts";
 import type { DevToolsPlace } from "../../src/core/agent/connect-dev-tools.ts";
 import { makeFilesDir } from "../../src/core/agent/files-dir.ts";
+import { type AgentStartStep, createStepTimes } from "../../src/core/agent/step-times.ts";
 import { sessionHeader, type Termination } from "../../src/core/protocol/agent-api.ts";
 import { writeAgentKey } from "../../src/core/protocol/agent-key.ts";
 import type { BrowserSetup } from "../../src/core/protocol/browser-setup.ts";
@@ -137,7 +138,12 @@ export const startAgent = async (
     stop: async () => undefined,
   };
   const received = setup && { setup, archive: () => "" };
-  const parts = { signals: { asked: asked.signal, atOnce: atOnce.signal }, logs, log };
+  const parts = {
+    signals: { asked: asked.signal, atOnce: atOnce.signal },
+    logs,
+    log,
+    times: createStepTimes<AgentStartStep>(),
+  };
   const serveGiven = async (): Promise<unknown> => {
     const held = await waitForHolder(config, asked.signal, log);
     return "given" in held && serveBrowser({ ...parts, ...held.given, given: held.given }, browser);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { writeAgentKey } from "../protocol/agent-key.ts";
 import { readAgentConfig } from "./agent-config.ts";
+import { checkBrowserConfig } from "./check-browser-config.ts";
 
 const base64Key = (type: "ed25519" | "x25519"): string =>
   (type === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("x25519")).publicKey
@@ -64,7 +65,6 @@ test("holders run processes only where that is told", () => {
 test.each([
   ["BROWSERPOOL_BROWSER", undefined, /BROWSERPOOL_BROWSER: is required/],
   ["BROWSERPOOL_BROWSER", "{", /BROWSERPOOL_BROWSER: is not JSON/],
-  ["BROWSERPOOL_BROWSER", '{"headless":true}', /BROWSERPOOL_BROWSER\.viewport: /],
   ["BROWSERPOOL_AGENT_PUBLIC_KEY", "abc", /BROWSERPOOL_AGENT_PUBLIC_KEY: is not .* Ed25519/],
   ["BROWSERPOOL_AGENT_PUBLIC_KEY", base64Key("x25519"), /BROWSERPOOL_AGENT_PUBLIC_KEY: is not .* Ed25519/],
   ["BROWSERPOOL_AGENT_PORT", "70000", /BROWSERPOOL_AGENT_PORT: /],
@@ -75,6 +75,12 @@ test.each([
   ["BROWSERPOOL_CHROMIUM_SANDBOX", "yes", /BROWSERPOOL_CHROMIUM_SANDBOX: /],
 ])("a bad %s (%s) is named in the error", (name, value, message) => {
   expect(() => readAgentConfig({ ...env, [name]: value })).toThrow(message);
+});
+
+test("settings that are none of a browser are named in the error", () => {
+  expect(() => checkBrowserConfig(readAgentConfig(env))).not.toThrow();
+  const bad = readAgentConfig({ ...env, BROWSERPOOL_BROWSER: '{"headless":true}' });
+  expect(() => checkBrowserConfig(bad)).toThrow(/BROWSERPOOL_BROWSER\.viewport: /);
 });
 
 test("names of tests lead somewhere only outside of a cluster", () => {

@@ -1,9 +1,9 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
+import { isIPv4 } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { z } from "zod";
-import { BrowserConfig } from "../protocol/agent-api.ts";
+import type { BrowserConfig } from "../protocol/agent-api.ts";
 import { readAgentKey } from "../protocol/agent-key.ts";
 
 /** All settings of an agent. */
@@ -72,96 +72,67 @@ const longestTimerMs = 2 ** 31 - 1;
 
 const inheritedNames = ["PATH", "LANG", "LC_ALL", "TZ"];
 
-const required = { error: (issue: { input?: unknown }) => (issue.input === undefined ? "is required" : undefined) };
+const fallbacks = {
+  BROWSERPOOL_TERMINATION_LOG: "/dev/termination-log",
+  BROWSERPOOL_CHROMIUM: "chromium",
+  BROWSERPOOL_CHROMIUM_HEADLESS: "chromium-headless-shell",
+  BROWSERPOOL_XVFB: "Xvfb",
+  BROWSERPOOL_FFMPEG: "ffmpeg",
+};
 
-const browserJson = z
-  .string(required)
-  .transform((text, context) => {
-    try {
-      const parsed: unknown = JSON.parse(text);
-      return parsed;
-    } catch {
-      context.addIssue({ code: "custom", message: "is not JSON" });
-      return z.NEVER;
-    }
-  })
-  .pipe(BrowserConfig);
+type Env = Record<string, string | undefined>;
 
-const publicKey = z.string(required).transform((base64, context) => {
-  try {
-    const key = createPublicKey({ key: Buffer.from(base64, "base64"), format: "der", type: "spki" });
-    if (key.asymmetricKeyType === "ed25519") return key;
-  } catch {
-    // the issue below covers this, too
-  }
-  context.addIssue({ code: "custom", message: "is not the base64 of an Ed25519 public key (SPKI DER)" });
-  return z.NEVER;
-});
+/**
+ * Reads variables, and notes what is wrong with them. By hand, because Chromium starts only after that: a library for it
+ * takes longer to load than all else that a start needs.
+ */
+const createReader = (env: Env) => {
+  const problems: string[] = [];
+  const wrong = (name: string, why: string): undefined => void problems.push(`${name}: ${why}`);
+  /** Undefined for a variable that is not there, and for one that is no such text, which is noted. */
+  const optional = (name: string, pattern: RegExp, what: string): string | undefined => {
+    const value = env[name];
+    if (value === undefined || pattern.test(value)) return value;
+    return wrong(name, `is not ${what}`);
+  };
+  return {
+    problems,
+    wrong,
+    optional,
+    path: (name: string) => optional(name, /^\//, "an absolute path"),
+    /** It is there, or has a fallback, and is not empty. */
+    text(name: string): string {
+      const value = env[name] ?? (fallbacks as Env)[name];
+      if (!value) wrong(name, "is required");
+      return value ?? "";
+    },
+    isTrue(name: string): boolean | undefined {
+      const value = optional(name, /^(true|false)$/, "true or false");
+      return value === undefined ? undefined : value === "true";
+    },
+    list(name: string, by: string, pattern = /^/, what = ""): string[] | undefined {
+      return optional(name, pattern, what)?.split(by).filter(Boolean);
+    },
+    /** Undefined for what `parse` gives nothing for, or throws at. */
+    parsed<T>(name: string, parse: (text: string) => T | undefined, what: string): T | undefined {
+      const value = env[name];
+      if (value === undefined) return wrong(name, "is required");
+      try {
+        return parse(value) ?? wrong(name, `is not ${what}`);
+      } catch {
+        return wrong(name, `is not ${what}`);
+      }
+    },
+  };
+};
 
-const agentKey = z.string(required).transform((text, context) => {
-  const key = readAgentKey(text);
-  if (key) return key;
-  context.addIssue({ code: "custom", message: "is not the key of an agent" });
-  return z.NEVER;
-});
+const readPublicKey = (base64: string): KeyObject | undefined => {
+  const key = createPublicKey({ key: Buffer.from(base64, "base64"), format: "der", type: "spki" });
+  return key.asymmetricKeyType === "ed25519" ? key : undefined;
+};
 
-const AgentEnv = z
-  .object({
-    BROWSERPOOL_BROWSER: browserJson,
-    BROWSERPOOL_AGENT_PUBLIC_KEY: publicKey,
-    BROWSERPOOL_AGENT_KEY: agentKey,
-    BROWSERPOOL_AGENT_ADDRESS: z.string(required).min(1),
-    BROWSERPOOL_AGENT_PORT: z
-      .string(required)
-      .regex(/^\d{1,5}$/, "is not a port number")
-      .transform(Number)
-      .pipe(z.int().max(65535)),
-    BROWSERPOOL_POD_UID: z.string(required).min(1),
-    BROWSERPOOL_POD_NAME: z.string(required).min(1),
-    BROWSERPOOL_AGENT_GRACE_SECONDS: z
-      .string()
-      .regex(/^\d{1,9}$/, "is not a whole number of seconds")
-      .default("0")
-      .transform((seconds) => Math.min(Number(seconds) * 1000, longestTimerMs)),
-    BROWSERPOOL_TERMINATION_LOG: z.string().min(1).default("/dev/termination-log"),
-    BROWSERPOOL_AGENT_DATA_DIR: z.string().min(1).default(tmpdir),
-    BROWSERPOOL_AGENT_FILES_DIR: z.string().startsWith("/").optional(),
-    BROWSERPOOL_AGENT_SCRATCH_DIRS: z
-      .string()
-      .regex(/^(\/[^:]+(:\/[^:]+)*)?$/, "is not a list of absolute paths, separated by colons")
-      .default("")
-      .transform((list) => list.split(":").filter((path) => path !== "")),
-    BROWSERPOOL_POLICY_DIR: z.string().startsWith("/").optional(),
-    BROWSERPOOL_LOCALES_DIR: z.string().startsWith("/").optional(),
-    BROWSERPOOL_LOCALE_PACK: z.string().startsWith("/").optional(),
-    BROWSERPOOL_OWN_PORTS: z
-      .string()
-      .regex(/^(\d{1,5}(,\d{1,5})*)?$/, "is not a list of ports, separated by commas")
-      .transform((list) => list.split(",").filter(Boolean).map(Number))
-      .optional(),
-    BROWSERPOOL_DNS_SERVERS: z
-      .string()
-      .transform((list) => list.split(",").filter(Boolean))
-      .optional(),
-    BROWSERPOOL_TEST_EXAMPLE_ADDRESS: z.ipv4().optional(),
-    // Kubernetes gives it to every container, whatever else a pod says.
-    KUBERNETES_SERVICE_HOST: z.string().optional(),
-    BROWSERPOOL_CHROMIUM: z.string().min(1).default("chromium"),
-    BROWSERPOOL_CHROMIUM_HEADLESS: z.string().min(1).default("chromium-headless-shell"),
-    BROWSERPOOL_XVFB: z.string().min(1).default("Xvfb"),
-    BROWSERPOOL_FFMPEG: z.string().min(1).default("ffmpeg"),
-    BROWSERPOOL_CHROMEDRIVER: z.string().startsWith("/").optional(),
-    BROWSERPOOL_CHROMIUM_SANDBOX: z.enum(["true", "false"]).optional(),
-    BROWSERPOOL_PROCESSES: z.enum(["true", "false"]).default("false"),
-  })
-  .superRefine((env, context) => {
-    if (env.BROWSERPOOL_TEST_EXAMPLE_ADDRESS !== undefined && env.KUBERNETES_SERVICE_HOST !== undefined)
-      context.addIssue({
-        code: "custom",
-        path: ["BROWSERPOOL_TEST_EXAMPLE_ADDRESS"],
-        message: "is for tests outside of clusters only",
-      });
-  });
+const readPort = (text: string): number | undefined =>
+  /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 
 /** Where systems have what belongs to Chromium, when the program is their launcher. */
 const systemFolders = ["/usr/lib/chromium", "/usr/lib64/chromium-browser", "/usr/lib/chromium-browser"];
@@ -175,42 +146,62 @@ const findPack = (program: string): string | undefined => {
 const pick = (env: Record<string, string | undefined>, names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 
-/** Reads the pod's variables. Throws one error that names every bad variable and repeats no value. */
-export const readAgentConfig = (env: Record<string, string | undefined>): AgentConfig => {
-  const read = AgentEnv.safeParse(env);
-  if (!read.success) {
-    const problems = read.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-    throw new Error(`the agent cannot start: ${problems.join("; ")}`);
-  }
-  const sandbox = read.data.BROWSERPOOL_CHROMIUM_SANDBOX;
-  return {
-    browser: read.data.BROWSERPOOL_BROWSER,
-    publicKey: read.data.BROWSERPOOL_AGENT_PUBLIC_KEY,
-    agentKey: read.data.BROWSERPOOL_AGENT_KEY,
-    address: read.data.BROWSERPOOL_AGENT_ADDRESS,
-    port: read.data.BROWSERPOOL_AGENT_PORT,
-    podUid: read.data.BROWSERPOOL_POD_UID,
-    podName: read.data.BROWSERPOOL_POD_NAME,
-    graceMs: read.data.BROWSERPOOL_AGENT_GRACE_SECONDS,
-    terminationLog: read.data.BROWSERPOOL_TERMINATION_LOG,
-    dataDir: read.data.BROWSERPOOL_AGENT_DATA_DIR,
-    filesDir: read.data.BROWSERPOOL_AGENT_FILES_DIR ?? join(read.data.BROWSERPOOL_AGENT_DATA_DIR, "tmp"),
-    scratchDirs: read.data.BROWSERPOOL_AGENT_SCRATCH_DIRS,
-    policyDir: read.data.BROWSERPOOL_POLICY_DIR,
-    localesDir: read.data.BROWSERPOOL_LOCALES_DIR,
-    localePack: read.data.BROWSERPOOL_LOCALE_PACK ?? findPack(read.data.BROWSERPOOL_CHROMIUM),
-    ownPorts: read.data.BROWSERPOOL_OWN_PORTS,
-    dnsServers: read.data.BROWSERPOOL_DNS_SERVERS,
-    exampleAddress: read.data.BROWSERPOOL_TEST_EXAMPLE_ADDRESS,
+/**
+ * Reads the pod's variables. Throws one error that names every bad variable and repeats no value. What the browser's
+ * own settings are is left to `checkBrowserConfig`.
+ */
+export const readAgentConfig = (env: Env): AgentConfig => {
+  const { problems, wrong, optional, path, text, isTrue, list, parsed } = createReader(env);
+  const browser = parsed("BROWSERPOOL_BROWSER", (json): BrowserConfig => JSON.parse(json), "JSON");
+  const publicKey = parsed(
+    "BROWSERPOOL_AGENT_PUBLIC_KEY",
+    readPublicKey,
+    "the base64 of an Ed25519 public key (SPKI DER)",
+  );
+  const agentKey = parsed("BROWSERPOOL_AGENT_KEY", readAgentKey, "the key of an agent");
+  const port = parsed("BROWSERPOOL_AGENT_PORT", readPort, "a port number");
+  const graceSeconds = optional("BROWSERPOOL_AGENT_GRACE_SECONDS", /^\d{1,9}$/, "a whole number of seconds") ?? "0";
+  const paths = /^(\/[^:]+(:\/[^:]+)*)?$/;
+  const dataDir = env.BROWSERPOOL_AGENT_DATA_DIR || tmpdir();
+  const exampleAddress = env.BROWSERPOOL_TEST_EXAMPLE_ADDRESS;
+  if (exampleAddress !== undefined && !isIPv4(exampleAddress))
+    wrong("BROWSERPOOL_TEST_EXAMPLE_ADDRESS", "is not an IPv4 address");
+  // Kubernetes gives this to every container, whatever else a pod says.
+  if (exampleAddress !== undefined && env.KUBERNETES_SERVICE_HOST !== undefined)
+    wrong("BROWSERPOOL_TEST_EXAMPLE_ADDRESS", "is for tests outside of clusters only");
+  const config = {
+    address: text("BROWSERPOOL_AGENT_ADDRESS"),
+    podUid: text("BROWSERPOOL_POD_UID"),
+    podName: text("BROWSERPOOL_POD_NAME"),
+    graceMs: Math.min(Number(graceSeconds) * 1000, longestTimerMs),
+    terminationLog: text("BROWSERPOOL_TERMINATION_LOG"),
+    dataDir,
+    filesDir: path("BROWSERPOOL_AGENT_FILES_DIR") ?? join(dataDir, "tmp"),
+    scratchDirs:
+      list("BROWSERPOOL_AGENT_SCRATCH_DIRS", ":", paths, "a list of absolute paths, separated by colons") ?? [],
+    policyDir: path("BROWSERPOOL_POLICY_DIR"),
+    localesDir: path("BROWSERPOOL_LOCALES_DIR"),
+    localePack: path("BROWSERPOOL_LOCALE_PACK") ?? findPack(text("BROWSERPOOL_CHROMIUM")),
+    ownPorts: list(
+      "BROWSERPOOL_OWN_PORTS",
+      ",",
+      /^(\d{1,5}(,\d{1,5})*)?$/,
+      "a list of ports, separated by commas",
+    )?.map(Number),
+    dnsServers: list("BROWSERPOOL_DNS_SERVERS", ","),
+    exampleAddress,
     programs: {
-      chromium: read.data.BROWSERPOOL_CHROMIUM,
-      chromiumHeadless: read.data.BROWSERPOOL_CHROMIUM_HEADLESS,
-      xvfb: read.data.BROWSERPOOL_XVFB,
-      ffmpeg: read.data.BROWSERPOOL_FFMPEG,
-      chromedriver: read.data.BROWSERPOOL_CHROMEDRIVER,
+      chromium: text("BROWSERPOOL_CHROMIUM"),
+      chromiumHeadless: text("BROWSERPOOL_CHROMIUM_HEADLESS"),
+      xvfb: text("BROWSERPOOL_XVFB"),
+      ffmpeg: text("BROWSERPOOL_FFMPEG"),
+      chromedriver: path("BROWSERPOOL_CHROMEDRIVER"),
     },
-    processes: read.data.BROWSERPOOL_PROCESSES === "true",
-    sandbox: sandbox === undefined ? process.getuid?.() !== 0 : sandbox === "true",
+    processes: isTrue("BROWSERPOOL_PROCESSES") ?? false,
+    sandbox: isTrue("BROWSERPOOL_CHROMIUM_SANDBOX") ?? process.getuid?.() !== 0,
     inheritedEnv: pick(env, inheritedNames),
   };
+  if (browser === undefined || publicKey === undefined || agentKey === undefined || port === undefined || problems[0])
+    throw new Error(`the agent cannot start: ${problems.join("; ")}`);
+  return { ...config, browser, publicKey, agentKey, port };
 };

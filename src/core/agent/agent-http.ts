@@ -4,13 +4,14 @@
  */
 
 import type { KeyObject } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { listeningPort } from "../../platform/base/listening-port.ts";
 import type { Logger } from "../../platform/base/log.ts";
+import { createServer } from "../../platform/net/node-http.ts";
 import { nonceIn, proofHeader, proofOf, streamedBody } from "../protocol/agent-proof.ts";
 import type { ForRoutes } from "../protocol/agent-routes.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";

@@ -22,13 +22,14 @@ import { maxSetupBytes } from "../protocol/browser-setup.ts";
 import { StartBrowser } from "../protocol/browser-start.ts";
 import { openText } from "../protocol/sealed-bytes.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import { leaseOver, onlyLeaseOver } from "./agent-ends.ts";
 import { type AgentServer, ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusals } from "./agent-reply.ts";
 import { type ArchiveFolder, createArchiveFolder, isAt, missingIn } from "./archive-folder.ts";
-import { leaseOver, onlyLeaseOver } from "./held-lease.ts";
+import { archivesDir } from "./files-dir.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "./lease-keeper.ts";
 import { leaseRoutes } from "./lease-routes.ts";
-import { archivesDir, archivesOf, type ReceivedSetup } from "./receive-setup.ts";
+import { archivesOf, type ReceivedSetup } from "./receive-setup.ts";
 
 /** Time for one call, ms: an archive can be large. */
 const requestTimeoutMs = 10 * 60_000;
@@ -53,8 +54,8 @@ export type GivenBrowser = {
    * agent was asked last; undefined when the lease is over.
    */
   handOver(): { lease: BindLease; epoch: number } | undefined;
-  /** Answers the holder: the browser is up, or why it is not. Resolves when that is sent. */
-  answer(reply: AgentReply): Promise<void>;
+  /** Answers the holder: the browser is up, or does not come. Resolves when that is sent. */
+  answer(isUp: boolean): Promise<void>;
 };
 
 type Deps = { config: AgentConfig; verify: VerifyAgentToken; log: Logger };
@@ -158,8 +159,8 @@ export const serveBlankBrowser = async (
           server.stopListening();
           return lease && { lease, epoch };
         },
-        async answer(reply) {
-          started.resolve(reply);
+        async answer(isUp) {
+          started.resolve(isUp ? { status: 200, body: { missing: [] } } : refusals.browser_unhealthy);
           await server.finish();
           close();
         },

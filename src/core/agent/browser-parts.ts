@@ -51,7 +51,8 @@ type StartPart = {
   flags?: readonly string[];
   /** Where DevTools listen, and the socket that leads there; left out, on this machine's loopback. */
   devTools?: { port: number; socket: string };
-  wall?: Wall;
+  /** Called when Chromium's process runs. Until there is a wall, nothing leaves the namespace. */
+  startWall?(): Promise<Wall>;
   /** Where the browser sees the folder of its session's files; left out, where it is. */
   filesAt?: string;
   /** The command that starts this program. `display`: its X server. */
@@ -70,24 +71,24 @@ export type BrowserParts = {
   /** The socket that leads to DevTools; undefined when they listen on this machine's loopback. */
   devToolsSocket: string | undefined;
   command: NonNullable<StartPart["command"]>;
-  wall: Wall | undefined;
+  startWall: StartPart["startWall"];
   filesAt: string;
   /** To be called once Chromium is up. */
   onUp(cdp: CdpConnection): Promise<void>;
   /** Gives back what other parts of this process remove: to be called when Chromium has ended. */
-  release(): Promise<void>;
+  release(): void;
 };
 
 /**
  * Writes the policies to where Chromium reads them. Returns the folder that it shall see there, if it is another one.
  */
-const placePolicies = async (
+const placePolicies = (
   policies: Record<string, unknown>,
   { policyDir, ownPorts }: AgentConfig,
   folder: string,
-): Promise<string | undefined> => {
+): string | undefined => {
   if (policyDir !== undefined) {
-    await writePolicies(policyDir, policies);
+    writePolicies(policyDir, policies);
     return undefined;
   }
   if (ownPorts === undefined) {
@@ -96,7 +97,7 @@ const placePolicies = async (
     return undefined;
   }
   const written = join(folder, "policies");
-  await writePolicies(written, policies);
+  writePolicies(written, policies);
   return written;
 };
 
@@ -110,9 +111,9 @@ export const prepareParts = async (
   { config, received, folder, stack, ...start }: Omit<ChromiumStart, "policies" | "locales">,
 ): Promise<BrowserParts> => {
   const policies = received ? policiesOf(received.setup) : {};
-  const written = await placePolicies(policies, config, folder);
-  const release = async (): Promise<void> => {
-    if (written !== undefined) await releasePolicies(written);
+  const written = placePolicies(policies, config, folder);
+  const release = (): void => {
+    if (written !== undefined) releasePolicies(written);
   };
   stack.defer(release);
   const locales = await placeLocales(config.browser.location?.locale, config, folder);
@@ -125,7 +126,7 @@ export const prepareParts = async (
     flags: [...(devTools ? [] : resolverFlags(config)), ...parts.flatMap(({ flags = [] }) => flags)],
     devToolsPort: devTools?.port ?? 0,
     devToolsSocket: devTools?.socket,
-    wall: parts.find((part) => part.wall)?.wall,
+    startWall: parts.find((part) => part.startWall)?.startWall,
     filesAt: parts.find((part) => part.filesAt)?.filesAt ?? config.filesDir,
     command: parts.find((part) => part.command)?.command ?? ((program, args) => ({ program, args })),
     async onUp(cdp) {

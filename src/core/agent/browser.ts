@@ -16,9 +16,8 @@
  *            one starts in a new folder, without the holder's changes. Nobody may use the browser in this state. It breaks off a change.
  * ended      for good: the agent ends with the reason, and the operator replaces the pod.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Termination } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
@@ -27,22 +26,8 @@ import { clearFiles, dropFiles } from "./files-dir.ts";
 import type { FreedTabs } from "./free-tabs.ts";
 import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import {
-  type AgentParts,
-  type ChromiumLogs,
-  type RunningChromium,
-  runChromium,
-  startDeadlineMs,
-} from "./running-chromium.ts";
-import { SetupRefused } from "./setup-refused.ts";
-import {
-  addedExtensions,
-  hasOtherProfile,
-  needsStart,
-  type StartSettings,
-  settingsAfter,
-  type WantedChange,
-} from "./start-settings.ts";
+import { type AgentParts, type ChromiumLogs, runChromium } from "./running-chromium.ts";
+import type { StartSettings, WantedChange } from "./start-settings.ts";
 import type { VirtualScreen } from "./virtual-screen.ts";
 import type { ResizeOutcome } from "./windows.ts";
 
@@ -116,106 +101,7 @@ const holderDirs = (config: AgentConfig): string[] => [changeArchivesDir(config)
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Whether the profile of a change can be loaded: tried while the present Chromium still runs. */
-const canLoad = async (
-  { received }: StartSettings,
-  { config: { dataDir }, parts }: { config: AgentConfig; parts: AgentParts },
-  signal: AbortSignal,
-): Promise<boolean> => {
-  const ref = received?.setup.profile;
-  if (!received || !ref) return true;
-  const folder = await mkdtemp(join(dataDir, "try-"));
-  try {
-    await parts.loadProfile(received.archive(ref), { ref, profileDir: folder }, signal);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-};
-
-type Changing = { stop: AbortSignal; onStart: () => void };
-
-/** The changes of a browser that was made with `base`. `endBecause`: called when it does not come back. */
-const createChanges = (
-  {
-    config,
-    base,
-    running,
-    parts,
-    signal,
-  }: { config: AgentConfig; base: StartSettings; running: RunningChromium; parts: AgentParts; signal: AbortSignal },
-  endBecause: (error: unknown) => void,
-) => {
-  let now = base;
-  let isStarting = false;
-
-  const startAnew = async (made: StartSettings, stop: AbortSignal): Promise<"changed" | "browser_unhealthy"> => {
-    try {
-      await running.startAnew(made, stop, holderDirs(config));
-      return "changed";
-    } catch (error) {
-      if (error instanceof SetupRefused && made !== now) throw error;
-      if (!stop.aborted) endBecause(error);
-      return "browser_unhealthy";
-    }
-  };
-
-  const startChanged = async (made: StartSettings, { stop, onStart }: Changing): Promise<ChangeOutcome> => {
-    if (signal.aborted) return "stopping";
-    const inTime = AbortSignal.any([signal, stop, AbortSignal.timeout(startDeadlineMs)]);
-    if (!(await canLoad(made, { config, parts }, inTime)))
-      return stop.aborted ? "browser_unhealthy" : "profile_refused";
-    onStart();
-    isStarting = true;
-    try {
-      return await startAnew(made, stop);
-    } catch (error) {
-      // Its holder goes on with what it had before.
-      if ((await startAnew(now, stop)) === "changed") throw error;
-      return "browser_unhealthy";
-    } finally {
-      isStarting = false;
-    }
-  };
-
-  /** Without a new start. What can be refused comes first. */
-  const changeRunning = async (after: StartSettings, stop: AbortSignal): Promise<ChangeOutcome> => {
-    const { received, viewport } = after;
-    const extensions = addedExtensions(now, after);
-    if (received && extensions.length > 0)
-      await parts.addExtensions(extensions, { ...running.present(), archive: received.archive }, stop);
-    const rules = received?.setup.network;
-    const former = now.received?.setup.network;
-    const isNew = !isDeepStrictEqual(rules, former);
-    const keepsAllowed = isDeepStrictEqual({ ...rules, allowed_hosts: [] }, { ...former, allowed_hosts: [] });
-    const use = rules && isNew ? running.present().wall?.prepare(rules, { keepsAllowed }) : undefined;
-    if (!isDeepStrictEqual(viewport, now.viewport)) {
-      const outcome = await running.present().resize(viewport, stop);
-      if (outcome !== "resized") return outcome;
-    }
-    use?.();
-    return "changed";
-  };
-
-  return {
-    isStarting: () => isStarting,
-    forget() {
-      now = base;
-    },
-    async carryOut(wanted: WantedChange, archives: ChangeArchives, changing: Changing): Promise<ChangeOutcome> {
-      if (hasOtherProfile(now, wanted)) return "profile_loaded";
-      const after = settingsAfter(now, wanted, archives);
-      const present = { startedWith: running.startedWith(), isShell: running.present().isShell };
-      const outcome = needsStart(now, after, present)
-        ? await startChanged(after, changing)
-        : await changeRunning(after, changing.stop);
-      if (outcome === "changed") now = after;
-      return outcome;
-    },
-  };
-};
+const loadChanges = () => import("./browser-changes.ts");
 
 type StartBrowserOptions = {
   /** Gets Chromium's lines. */
@@ -236,12 +122,18 @@ export const startBrowser = async (
   const endBecause = (error: unknown): void =>
     ended.resolve({ reason: "reset_failed", message: `the browser did not come back: ${messageOf(error)}` });
   const base: StartSettings = { viewport: config.browser.viewport, location: config.browser.location, received };
-  const running = await runChromium(config, base, signal, options).catch(async (error: unknown) => {
+  const onSpawn = (): void => {
+    void loadChanges();
+    options.onSpawn?.();
+  };
+  const running = await runChromium(config, base, signal, { ...options, onSpawn }).catch(async (error: unknown) => {
     await dropFiles(config);
     throw error;
   });
   void running.crashed.then((how) => ended.resolve({ reason: "browser_crashed", message: how }));
-  const changes = createChanges({ config, base, running, parts: options.parts, signal }, endBecause);
+  const { createChanges } = await loadChanges();
+  const { parts } = options;
+  const changes = createChanges({ config, base, running, holderDirs: holderDirs(config), parts, signal }, endBecause);
   let resetting: Promise<void> | undefined;
   let changing: { stop: AbortController; over: Promise<unknown> } | undefined;
 

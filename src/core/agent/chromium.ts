@@ -1,30 +1,26 @@
-import { mkdir, mkdtemp, rm, statfs } from "node:fs/promises";
+import { mkdirSync, mkdtempSync, statfsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CdpConnection } from "../../platform/cdp/cdp-connection.ts";
 import { startGroupProcess } from "../../platform/process/group-process.ts";
 import { endMarked, markName, newMark } from "../../platform/process/marked-processes.ts";
-import { ChromiumVersion } from "../protocol/agent-api.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { type BrowserParts, type PreparePart, prepareParts } from "./browser-parts.ts";
+import { type BrowserParts, type PreparePart, prepareParts, type Wall } from "./browser-parts.ts";
 import { chromiumFlags, windowSize } from "./chromium-flags.ts";
 import { locationEnv } from "./chromium-location.ts";
-import { awaitDevTools, type DevToolsPlace, placeOf } from "./connect-dev-tools.ts";
-import { takingDownloads } from "./downloads.ts";
+import type { DevToolsPlace } from "./connect-dev-tools.ts";
 import { makeFilesDir } from "./files-dir.ts";
 import { writeFirstPreferences } from "./first-preferences.ts";
-import { type FreedTabs, freeTabs } from "./free-tabs.ts";
+import type { FreedTabs } from "./free-tabs.ts";
 import { withoutOtherPrograms } from "./no-other-programs.ts";
-import { openUrl } from "./open-url.ts";
-import { followPageOrder, type PageOrder } from "./page-order.ts";
+import type { PageOrder } from "./page-order.ts";
 import type { ReceivedSetup } from "./receive-setup.ts";
-import { startVirtualScreen, type VirtualScreen } from "./virtual-screen.ts";
-import { createWindows, type Windows } from "./windows.ts";
+import type { VirtualScreen } from "./virtual-screen.ts";
+import type { Windows } from "./windows.ts";
 
 /** Chromium answers after 0.4 to 1.1 s; it needs longer on a machine where many start at once. */
 const startDeadlineMs = 30_000;
-const healthTimeoutMs = 2000;
 
 /** Time for Chromium to exit after SIGTERM; then it is killed. A pod has 10 s in all. */
 const chromiumGraceMs = 2000;
@@ -34,9 +30,6 @@ const closeMs = 30_000;
 const lastWritesMs = 500;
 /** Xvfb exits at once on SIGTERM and then removes its socket and lock file. */
 const screenGraceMs = 500;
-
-/** A dying Chromium closes its connections just before its exit is seen. The exit tells more, so wait for it. */
-const exitWaitMs = 300;
 
 /** With a smaller /dev/shm, Chromium must keep its shared memory in files. */
 const enoughSharedMemoryBytes = 256 * 1024 * 1024;
@@ -74,7 +67,7 @@ export type Chromium = {
    * rejects.
    */
   freeTabs(answerMs: number): Promise<FreedTabs>;
-  wall: BrowserParts["wall"];
+  wall: Wall | undefined;
   /** Resolves when Chromium, its screen or its DevTools connection ends, with what happened. Never rejects. */
   ended: Promise<string>;
   /**
@@ -93,9 +86,13 @@ export type Chromium = {
 
 type Folders = { folder: string; profileDir: string; temp: string };
 
-const sharedMemoryIsSmall = async (): Promise<boolean> => {
-  const shm = await statfs("/dev/shm").catch(() => undefined);
-  return !shm || shm.blocks * shm.bsize < enoughSharedMemoryBytes;
+const sharedMemoryIsSmall = (): boolean => {
+  try {
+    const { blocks, bsize } = statfsSync("/dev/shm");
+    return blocks * bsize < enoughSharedMemoryBytes;
+  } catch {
+    return true;
+  }
 };
 
 const removeFolder = (folder: string): Promise<void> =>
@@ -103,17 +100,17 @@ const removeFolder = (folder: string): Promise<void> =>
 
 /**
  * Makes the browser's folder, and that of its session's files. The first is also the temp folder, unless its path is too
- * long for sockets.
+ * long for sockets. On this thread: nobody else is served yet, and on a busy machine the way to another one takes longer.
  */
-const createFolders = async ({ dataDir, filesDir }: AgentConfig, parts: AsyncDisposableStack): Promise<Folders> => {
-  await makeFilesDir(filesDir);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(dataDir, "browser-"));
+const createFolders = ({ dataDir, filesDir }: AgentConfig, parts: AsyncDisposableStack): Folders => {
+  makeFilesDir(filesDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const folder = mkdtempSync(join(dataDir, "browser-"));
   parts.defer(() => removeFolder(folder));
   const profileDir = join(folder, "profile");
-  await mkdir(profileDir, { mode: 0o700 });
+  mkdirSync(profileDir, { mode: 0o700 });
   if (folder.length <= longestTempDir) return { folder, profileDir, temp: folder };
-  const temp = await mkdtemp(join(tmpdir(), "bp-"));
+  const temp = mkdtempSync(join(tmpdir(), "bp-"));
   parts.defer(() => removeFolder(temp));
   return { folder, profileDir, temp };
 };
@@ -132,29 +129,6 @@ const processEnv = (
   DBUS_SESSION_BUS_ADDRESS: "disabled:",
 });
 
-const createHealthCheck = (cdp: CdpConnection): Pick<Chromium, "isHealthy" | "version"> => {
-  let running: Promise<boolean> | undefined;
-  let version: string | undefined;
-  const check = async (): Promise<boolean> => {
-    try {
-      const { product } = await cdp.send("Browser.getVersion", undefined, { timeoutMs: healthTimeoutMs });
-      version ??= ChromiumVersion.safeParse(product.split("/").at(-1)).data;
-      return true;
-    } catch {
-      return false;
-    } finally {
-      running = undefined;
-    }
-  };
-  return {
-    isHealthy() {
-      running ??= check();
-      return running;
-    },
-    version: () => version,
-  };
-};
-
 /** The file with the process groups of the present Chromium and its screen (platform/process/process-groups.ts). */
 export const groupsFileOf = ({ dataDir }: AgentConfig): string => join(dataDir, "process-groups");
 
@@ -162,6 +136,16 @@ type StartOptions = {
   prepare: readonly PreparePart[];
   onLine?: ((line: string) => void) | undefined;
   onSpawn?: (() => void) | undefined;
+};
+
+/** What needs its DevTools. */
+const loadAnswering = () => import("./answering-chromium.ts");
+
+/** Whoever needs the wall waits for it; a Chromium that does not start needs none. */
+const startWall = ({ startWall: start }: Pick<BrowserParts, "startWall">): Promise<Wall> | undefined => {
+  const wall = start?.();
+  wall?.catch(() => undefined);
+  return wall;
 };
 
 /** Not every system has chrome-headless-shell beside the browser. */
@@ -180,7 +164,7 @@ export const startChromium = async (
 ): Promise<Chromium> => {
   await using parts = new AsyncDisposableStack();
   const groupsFile = groupsFileOf(config);
-  const { folder, temp, profileDir } = await createFolders(config, parts);
+  const { folder, temp, profileDir } = createFolders(config, parts);
   const mark = newMark();
   let killed: Promise<void> | undefined;
   parts.defer(() => killed ?? endMarked(mark, []));
@@ -190,7 +174,10 @@ export const startChromium = async (
 
   const screen = headless
     ? undefined
-    : await startVirtualScreen({ program: config.programs.xvfb, viewport, folder, env, groupsFile }, signal);
+    : await (await import("./virtual-screen.ts")).startVirtualScreen(
+        { program: config.programs.xvfb, viewport, folder, env, groupsFile },
+        signal,
+      );
   if (screen) parts.defer(() => killed ?? screen.process.end(screenGraceMs));
 
   // The shell is another program than the browser of people, and pages can tell.
@@ -203,9 +190,10 @@ export const startChromium = async (
     profileDir,
     shell,
     sandbox: config.sandbox,
-    smallSharedMemory: await sharedMemoryIsSmall(),
+    smallSharedMemory: sharedMemoryIsSmall(),
     parts: made,
   });
+  let wall: Promise<Wall> | undefined;
   const chromium = await startGroupProcess(
     {
       name: "Chromium",
@@ -214,7 +202,12 @@ export const startChromium = async (
       readyPattern: /DevTools listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/,
       readyFd: 2,
       ...(onLine && { onLine }),
-      ...(onSpawn && { onSpawn }),
+      onSpawn() {
+        // While it starts, this process has time to load what talks to it.
+        void loadAnswering();
+        wall = startWall(made);
+        onSpawn?.();
+      },
       startDeadlineMs,
       groupsFile,
     },
@@ -222,34 +215,18 @@ export const startChromium = async (
   );
   parts.defer(() => killed ?? chromium.end(chromiumGraceMs));
 
-  const devTools = placeOf(chromium.ready, made.devToolsSocket);
-  const cdp = await awaitDevTools(devTools, signal);
-  // Not waited for: a Chromium that hangs does not close its side, and is killed next.
-  parts.defer(() => void cdp[Symbol.asyncDispose]());
-  const takeDownloads = takingDownloads(cdp, made.filesAt);
-  const [pageOrder] = await Promise.all([followPageOrder(cdp), takeDownloads()]);
-  await made.onUp(cdp);
   const sizeFor = (size: typeof viewport) => windowSize({ headless, viewport: size }, shell);
+  const { reachChromium } = await loadAnswering();
+  const started = { ready: chromium.ready, made, wall, screen, viewport, sizeFor, stack: parts };
+  const answering = await reachChromium(started, signal);
   const kept = parts.move();
   let stopped: Promise<void> | undefined;
   return {
-    devTools,
-    pageOrder,
+    ...answering.chromium,
     ...{ screen, folder, isShell: shell },
-    ...createHealthCheck(cdp),
-    takeDownloads: () => void takeDownloads().catch(() => undefined),
-    open: (url) => void openUrl(cdp, pageOrder, url).catch(() => undefined),
-    resize: createWindows({ cdp, screen, viewport, sizeFor }).resize,
-    freeTabs: (answerMs) => freeTabs(cdp, answerMs).catch(() => ({ closed: 0, isFree: false })),
-    wall: made.wall,
-    ended: Promise.race([
-      chromium.exited,
-      ...(screen ? [screen.process.exited] : []),
-      cdp.closed.then(() => sleep(exitWaitMs)).then(() => "Chromium closed its DevTools connection"),
-    ]),
+    ended: Promise.race([chromium.exited, ...(screen ? [screen.process.exited] : []), answering.closed]),
     async close() {
-      // It may end before it answers.
-      void cdp.send("Browser.close", undefined, { timeoutMs: closeMs }).catch(() => undefined);
+      answering.askToClose(closeMs);
       const how = await Promise.race([chromium.exited, sleep(closeMs, undefined, { ref: false })]);
       // Processes that write for it end by themselves, a moment after it.
       await chromium.isEmpty(lastWritesMs);
@@ -268,7 +245,7 @@ export const startChromium = async (
       // Not killed: an X server then leaves its lock file behind. It must be gone before its successor makes that file.
       const screenGone = screen?.process.end(screenGraceMs);
       await Promise.all([endMarked(mark, [chromium.group, screen?.process.group ?? 0]), screenGone]);
-      await made.release();
+      made.release();
       return { gone: killed };
     },
   };

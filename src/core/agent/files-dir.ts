@@ -2,7 +2,8 @@
  * The folder of a session's files: what its browser sees as /tmp. Downloads land in it, whoever started them, and the
  * holder reaches it by calls (features/files). In a pod it is the pod's own /tmp, with the agent's folder in it.
  */
-import { mkdir, mkdtemp, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { mkdtemp, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentConfig } from "./agent-config.ts";
@@ -12,6 +13,9 @@ export const filesRoot = "/tmp";
 
 /** Where Chromium puts downloads, below the folder. */
 export const downloadsFolder = "downloads";
+
+/** The folder of the archives of a setup; a reset leaves it alone. */
+export const archivesDir = ({ dataDir }: Pick<AgentConfig, "dataDir">): string => join(dataDir, "archives");
 
 /** What a clean-up moves away before it deletes it. */
 const formerPrefix = ".former-";
@@ -34,8 +38,8 @@ export const agentsEntries = ({ dataDir }: Pick<FilesPlace, "dataDir">): ((name:
 };
 
 /** Makes the folder, if it is missing. */
-export const makeFilesDir = async (filesDir: string): Promise<void> => {
-  await mkdir(join(filesDir, downloadsFolder), { recursive: true, mode: 0o700 });
+export const makeFilesDir = (filesDir: string): void => {
+  mkdirSync(join(filesDir, downloadsFolder), { recursive: true, mode: 0o700 });
 };
 
 const namesIn = async (folder: string): Promise<string[]> => {
@@ -68,7 +72,7 @@ const removeFiles = async ({ filesDir, dataDir }: FilesPlace): Promise<void> => 
 /** Removes the files of a session from the folder of a browser that runs on. Rejects when something stays. */
 export const clearFiles = async (place: FilesPlace): Promise<void> => {
   await removeFiles(place);
-  await makeFilesDir(place.filesDir);
+  makeFilesDir(place.filesDir);
 };
 
 /** Removes the files at the end of the agent, and the folder where it is not the pod's own. */

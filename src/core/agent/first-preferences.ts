@@ -4,21 +4,22 @@
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 
 /** `print()` returns at once, and a page is refused the picture of a screen. A client makes PDFs as before. */
 const unasked = { printing: { enabled: false }, hardware: { screen_capture_enabled: false } };
 
-const Section = z.record(z.string(), z.unknown()).catch({});
-const Preferences = z.looseObject({ printing: Section, hardware: Section });
+type Section = Record<string, unknown>;
+
+/** None for what is no object. */
+const sectionOf = (value: unknown): Section =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Section) : {};
 
 /** The settings that a loaded profile has; none where it has none that can be read, as Chromium does it. */
-const presentIn = async (file: string): Promise<z.infer<typeof Preferences>> => {
-  const none = { printing: {}, hardware: {} };
+const presentIn = async (file: string): Promise<Section> => {
   try {
-    return Preferences.safeParse(JSON.parse(await readFile(file, "utf8"))).data ?? none;
+    return sectionOf(JSON.parse(await readFile(file, "utf8")));
   } catch {
-    return none;
+    return {};
   }
 };
 
@@ -27,8 +28,8 @@ export const writeFirstPreferences = async (profileDir: string): Promise<void> =
   const folder = join(profileDir, "Default");
   const file = join(folder, "Preferences");
   const present = await presentIn(file);
-  const printing = { ...present.printing, ...unasked.printing };
-  const hardware = { ...present.hardware, ...unasked.hardware };
+  const printing = { ...sectionOf(present.printing), ...unasked.printing };
+  const hardware = { ...sectionOf(present.hardware), ...unasked.hardware };
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(file, JSON.stringify({ ...present, printing, hardware }), { mode: 0o600 });
 };

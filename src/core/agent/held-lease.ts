@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { type BindLease, compareFences, type Purpose, type Termination } from "../protocol/agent-api.ts";
+import { type BindLease, compareFences, type Purpose } from "../protocol/agent-api.ts";
 import type { LeaseName } from "./lease-fence.ts";
 import type { FillTimes } from "./shown-pages.ts";
 
@@ -42,17 +42,8 @@ export const isLeaseOf = (held: HeldLease | undefined, { session_id, epoch, seq 
 /** Why a lease is over by itself: no open socket for its `timeout_seconds`, or it is `max_seconds` old. */
 export type OverReason = "timeout" | "max_lifetime";
 
-/** Why a lease is over, for people. */
-export const leaseOver: Readonly<Record<OverReason, string>> = {
-  timeout: "no connection for the lease's idle timeout",
-  max_lifetime: "the lease has reached its greatest age",
-};
-
-/** The end of an agent whose browser was for one lease alone (blank-browser.ts). */
-export const onlyLeaseOver: Termination = { reason: "stopped", message: "the only lease of this browser is over" };
-
 /** The reason with which calls are aborted. One for all: each has a stack, which takes its time. */
-const leaseHasEnded = new Error("the lease has ended");
+const leaseOver = new Error("the lease has ended");
 
 /** Starts the timers of a lease. `fills`: told of each fill. */
 export const holdLease = (
@@ -132,7 +123,7 @@ export const holdLease = (
       clearTimeout(idleTimer);
       clearTimeout(lifeTimer);
       disconnect();
-      for (const call of calls) call.abort(leaseHasEnded);
+      for (const call of calls) call.abort(leaseOver);
     },
   };
 };

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserSetup } from "../protocol/browser-setup.ts";
 
@@ -28,21 +28,26 @@ export const policiesOf = ({ policy = {}, network }: BrowserSetup): Record<strin
 };
 
 /** Lets this process change and remove a folder of policies again. */
-export const releasePolicies = async (folder: string): Promise<void> => {
-  for (const one of [folder, managedIn(folder)]) await chmod(one, 0o700).catch(() => undefined);
+export const releasePolicies = (folder: string): void => {
+  for (const one of [folder, managedIn(folder)])
+    try {
+      chmodSync(one, 0o700);
+    } catch {
+      // It is not there.
+    }
 };
 
 /**
  * Makes `folder` a folder of policies, as Chromium's /etc/chromium/policies, with nothing but these and what every
  * browser has: Chromium can read them, and no download can add to them.
  */
-export const writePolicies = async (folder: string, policies: Record<string, unknown>): Promise<void> => {
+export const writePolicies = (folder: string, policies: Record<string, unknown>): void => {
   const managed = managedIn(folder);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await releasePolicies(folder);
-  await rm(managed, { recursive: true, force: true });
-  await mkdir(managed, { mode: 0o700 });
-  await writeFile(join(managed, "browserpool.json"), JSON.stringify({ ...policies, ...always }), { mode: 0o400 });
-  await chmod(managed, 0o500);
-  await chmod(folder, 0o500);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  releasePolicies(folder);
+  rmSync(managed, { recursive: true, force: true });
+  mkdirSync(managed, { mode: 0o700 });
+  writeFileSync(join(managed, "browserpool.json"), JSON.stringify({ ...policies, ...always }), { mode: 0o400 });
+  chmodSync(managed, 0o500);
+  chmodSync(folder, 0o500);
 };

@@ -11,7 +11,6 @@
  */
 import { chmod } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { join } from "node:path";
 import type { Logger } from "../../platform/base/log.ts";
 import type { VerifyAgentToken } from "../protocol/agent-token.ts";
 import { type ArchiveRef, BrowserSetup, maxSetupBytes } from "../protocol/browser-setup.ts";
@@ -20,6 +19,7 @@ import type { AgentConfig } from "./agent-config.ts";
 import { ok, parseBody, type Routes, startAgentHttp } from "./agent-http.ts";
 import { type AgentReply, refusals } from "./agent-reply.ts";
 import { createArchiveFolder, isAt, missingIn } from "./archive-folder.ts";
+import { archivesDir } from "./files-dir.ts";
 
 /** Time for one call, ms: an archive can be large. */
 const requestTimeoutMs = 10 * 60_000;
@@ -30,9 +30,6 @@ export type ReceivedSetup = {
   /** The file of an archive of the setup. Whoever uses it checks that it is still as it was sent. */
   archive(ref: ArchiveRef): string;
 };
-
-/** The folder of archives; a reset leaves it alone. */
-export const archivesDir = ({ dataDir }: AgentConfig): string => join(dataDir, "archives");
 
 /** What a setup has sent by itself. */
 export const archivesOf = ({ extensions, profile }: BrowserSetup): ArchiveRef[] => [

@@ -9,8 +9,8 @@ import type { ArchiveRef, BrowserSetup } from "../protocol/browser-setup.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { PreparePart } from "./browser-parts.ts";
 import { type Chromium, groupsFileOf, startChromium } from "./chromium.ts";
-import { moveAside, removeMoved } from "./files-dir.ts";
-import { archivesDir, type ReceivedSetup } from "./receive-setup.ts";
+import { archivesDir, moveAside, removeMoved } from "./files-dir.ts";
+import type { ReceivedSetup } from "./receive-setup.ts";
 import type { StartSettings } from "./start-settings.ts";
 
 // The folders that Chromium can write to and that belong to this agent alone: a pod's /tmp and /dev/shm, in local mode

@@ -1,5 +1,7 @@
 import { createHmac, type KeyObject, sign } from "node:crypto";
-import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
+import type { JWTPayload, JWTVerifyOptions } from "jose";
+// Of the whole package, an agent would load four times as much.
+import { jwtVerify } from "jose/jwt/verify";
 
 const base64url = (json: object): string => Buffer.from(JSON.stringify(json)).toString("base64url");
 

@@ -1,14 +1,14 @@
 /**
  *   not ready ──(one good answer)──► ready ──(failureThreshold bad ones in a row)──► not ready …
  *
- * Until the first good answer it probes every 25 ms: a kubelet's whole seconds would be most of the time of a browser's
+ * Until the first good answer it probes every 10 ms: a kubelet's whole seconds would be most of the time of a browser's
  * start.
  */
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "../../platform/kube/objects.ts";
 
-const firstPeriodMs = 25;
+const firstPeriodMs = 10;
 
 type Probe = { host: string; port: number; path: string; periodMs: number; timeoutMs: number; failures: number };
 

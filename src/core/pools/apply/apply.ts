@@ -332,6 +332,12 @@ const livingPods = ({ metadata: { uid } }: BrowserPool, { podsByOwner, expectati
   ...expectations.pendingNames(uid),
 ];
 
+/** Before its first epoch a pool has had no pod, and so no key: a caller of an on-demand browser waits for this. */
+const sweepKeys = async (pool: BrowserPool, deps: ApplyDeps): Promise<void> => {
+  if (pool.status?.leaseEpoch === undefined) deps.keySweeps.take(pool.metadata.uid);
+  else await sweepAgentKeys(pool, livingPods(pool, deps), deps);
+};
+
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];
 
 /** One action for each browser, each with a call that may take seconds: they run side by side. */
@@ -351,7 +357,7 @@ export const applyPlan = async (observed: Observed, plan: PoolPlan, deps: ApplyD
   for (const action of plan.actions.filter((action) => !isLast(action) && !isMany(action)))
     await carryOut(action, observed, deps);
   await sideBySide("mark", "unmark", "resize", "delete");
-  await sweepAgentKeys(observed.pool, livingPods(observed.pool, deps), deps);
+  await sweepKeys(observed.pool, deps);
   deps.lead.check();
   await deps.store.dropConfigs(observed.pool.metadata.uid, unusedConfigs(observed));
   const drops = plan.actions.some((action) => action.do === "drop");

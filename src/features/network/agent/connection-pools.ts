@@ -1,10 +1,11 @@
 /** Connections for plain requests: one pool for servers, and one for each parent proxy. */
-import { Agent } from "node:http";
+import type { Agent } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ParentProxy } from "../../../core/protocol/browser-setup.ts";
 import { canonicalHost } from "../../../platform/addresses/network-filter.ts";
 import { urlHost } from "../../../platform/base/host-port.ts";
+import { Agent as HttpAgent } from "../../../platform/net/node-http.ts";
 import type { WayOut } from "./way-out.ts";
 
 /**
@@ -34,10 +35,10 @@ const idleOf = ({ freeSockets }: Agent): number =>
   Object.values(freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
 
 const createConnectionPool = (connect: Connect): Pool => {
-  const kept = new Agent({ keepAlive: true, maxFreeSockets: maxIdle, timeout: idleMs });
+  const kept = new HttpAgent({ keepAlive: true, maxFreeSockets: maxIdle, timeout: idleMs });
   const keep = kept.keepSocketAlive.bind(kept);
   kept.keepSocketAlive = (socket) => idleOf(kept) < maxIdleInAll && keep(socket);
-  return { kept: connectBy(kept, connect), fresh: connectBy(new Agent({ keepAlive: false }), connect) };
+  return { kept: connectBy(kept, connect), fresh: connectBy(new HttpAgent({ keepAlive: false }), connect) };
 };
 
 type Pools = {

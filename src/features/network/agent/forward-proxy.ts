@@ -3,7 +3,7 @@
  * a browser sends to its proxy: `CONNECT host:port` for TLS and WebSockets, and requests with an absolute `http:` URL.
  * Everything else is refused.
  */
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ParentProxy } from "../../../core/protocol/browser-setup.ts";
@@ -12,6 +12,7 @@ import { canonicalHost } from "../../../platform/addresses/network-filter.ts";
 import { hostPort } from "../../../platform/base/host-port.ts";
 import { readHttpHead } from "../../../platform/cdp/http-head.ts";
 import { splice } from "../../../platform/cdp/splice.ts";
+import { createServer } from "../../../platform/net/node-http.ts";
 import { credentialsOf } from "../../proxies/rules/proxy-authorization.ts";
 import { createForwardRequest } from "./forward-request.ts";
 import { failureOf, refuseRequest, refuseTunnel } from "./refusals.ts";

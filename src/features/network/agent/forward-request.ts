@@ -1,8 +1,9 @@
 /** Plain HTTP: a request with an absolute URL goes on to its server or to a parent proxy, and the answer comes back. */
-import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Agent, IncomingMessage, ServerResponse } from "node:http";
 import type { ParentProxy } from "../../../core/protocol/browser-setup.ts";
 import type { Target } from "../../../platform/addresses/host-pattern.ts";
 import { canonicalHost, refusedByHeader } from "../../../platform/addresses/network-filter.ts";
+import { request as httpRequest } from "../../../platform/net/node-http.ts";
 import { credentialsOf } from "../../proxies/rules/proxy-authorization.ts";
 import { createPools, type Pool } from "./connection-pools.ts";
 import { refuseRequest } from "./refusals.ts";

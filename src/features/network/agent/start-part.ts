@@ -10,14 +10,16 @@ export const networkPart: PreparePart = async ({ config, received, folder, short
   const sharesMachine = config.ownPorts !== undefined;
   if (!network && !sharesMachine) return {};
   const sockets = socketsIn(short);
-  const { startWall } = await import("./start-wall.ts");
-  const wall = stack.use(await startWall(sockets.proxy, network, config));
   const places = { folder, temp: short, filesDir: config.filesDir };
   const seesOwn = sharesMachine ? (await import("./own-files.ts")).ownFiles(places) : undefined;
   return {
     flags: wallFlags,
     devTools: { port: devToolsPort, socket: sockets.devTools },
-    wall,
+    startWall() {
+      const wall = import("./start-wall.ts").then(({ startWall }) => startWall(sockets.proxy, network, config));
+      stack.defer(async () => (await wall.catch(() => undefined))?.[Symbol.asyncDispose]());
+      return wall;
+    },
     ...(sharesMachine && { filesAt: filesRoot }),
     command(program, args, display) {
       const own = seesOwn?.({ policies, locales, display }, program, args) ?? { program, args };
