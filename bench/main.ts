@@ -14,12 +14,13 @@ import { type Options, readOptions } from "./options.ts";
 import type { Bench, Section } from "./section.ts";
 import { formatQuantity, formatTable } from "./table.ts";
 
-const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--leases N] [--browsers N] [--seed N] [--json FILE] [--help]
+const usage = `usage: npm run bench -- [--only name,name] [--seconds N] [--leases N] [--browsers N] [--browserless DIR] [--seed N] [--json FILE] [--help]
 
   --only name,name   these sections, in this order (default: all)
   --seconds N        how long each series is measured (default: set by the section)
   --leases N         how many leases a section makes that counts them (ended: 50000, week: 2000000)
   --browsers N       how many browsers the section "fleet" plays (default 10000)
+  --browserless DIR  the section "throughput" compares with browserless too, which npm has installed in this folder
   --seed N           seed of all random choices (default 1)
   --json FILE        where the figures go (default: a new file in bench/results)
 
@@ -85,6 +86,7 @@ const run = async (options: Options): Promise<number> => {
     seconds: (fallback) => options.seconds ?? fallback,
     leases: (fallback) => options.leases ?? fallback,
     browsers: (fallback) => options.browsers ?? fallback,
+    browserless: options.browserless,
     signal: stop.signal,
     random: () => seededRandom(options.seed),
     say: (text) => say(`  ${text}`),

@@ -7,6 +7,8 @@ export type Options = {
   seconds: number | undefined;
   leases: number | undefined;
   browsers: number | undefined;
+  /** A folder in which npm has installed browserless. */
+  browserless: string | undefined;
   seed: number;
   help: boolean;
 };
@@ -28,6 +30,7 @@ export const readOptions = (args: string[]): Options => {
       seconds: { type: "string" },
       leases: { type: "string" },
       browsers: { type: "string" },
+      browserless: { type: "string" },
       seed: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
@@ -38,6 +41,7 @@ export const readOptions = (args: string[]): Options => {
     seconds: positive("seconds", values.seconds),
     leases: positive("leases", values.leases),
     browsers: positive("browsers", values.browsers),
+    browserless: values.browserless,
     seed: positive("seed", values.seed) ?? 1,
     help: values.help,
   };

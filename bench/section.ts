@@ -24,6 +24,8 @@ export type Bench = {
   leases(fallback: number): number;
   /** How many browsers a section has that plays many: the command line's value, or `fallback`. */
   browsers(fallback: number): number;
+  /** The folder where browserless is installed, to compare with it; undefined: it is left out. */
+  browserless: string | undefined;
   /** Aborted when the run must stop; the section then cleans up and rejects. */
   signal: AbortSignal;
   /** The same numbers in every run with the same `--seed`. */

@@ -108,7 +108,12 @@ export const startFleet = async (bench: Bench): Promise<Fleet> => {
   const stopNodes = async (): Promise<void> => void (await Promise.all(nodes.map((node) => node.stop())));
   const cluster = starting.use(
     await startCluster({
-      env: { BROWSERPOOL_POOLED_SESSIONS: "1000000", NODE_OPTIONS: heapAsInContainer, ...unboundedCallers },
+      env: {
+        BROWSERPOOL_POOLED_SESSIONS: "1000000",
+        BROWSERPOOL_OBJECTS_PER_PROJECT: "",
+        NODE_OPTIONS: heapAsInContainer,
+        ...unboundedCallers,
+      },
       startNode: async () => ({ stop: stopNodes }),
     }),
   );

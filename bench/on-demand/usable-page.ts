@@ -35,16 +35,21 @@ export const pageAt = async (browserWSEndpoint: string) => {
   };
 };
 
+/** The flags of an agent's headless browser. */
+export const headlessFlags = (profileDir: string): string[] => {
+  const parts = { devToolsPort: 0, flags: [] };
+  const sandbox = process.getuid?.() !== 0;
+  return chromiumFlags(settings, { profileDir, shell: true, sandbox, smallSharedMemory: true, parts });
+};
+
 /** Launches the program and the flags of an agent's headless browser in a new folder, as Puppeteer does. */
 export const launch = async (): Promise<{ browser: Browser; close(): Promise<void> }> => {
   const profileDir = await mkdtemp(join(tmpdir(), "bench-"));
-  const parts = { devToolsPort: 0, flags: [] };
-  const sandbox = process.getuid?.() !== 0;
   const browser = await puppeteer.launch({
     executablePath: requiredProgram(locatePrograms(process.env), "chromium-headless-shell"),
     ignoreDefaultArgs: true,
     defaultViewport: null,
-    args: chromiumFlags(settings, { profileDir, shell: true, sandbox, smallSharedMemory: true, parts }),
+    args: headlessFlags(profileDir),
   });
   return {
     browser,

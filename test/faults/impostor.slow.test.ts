@@ -7,7 +7,7 @@ import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { agentKeyType } from "../../src/core/pools/apply/agent-key-secrets.ts";
 import type { KubeObject } from "../../src/platform/kube/objects.ts";
 import { events, pods, secrets } from "../../src/platform/kube/resource-type.ts";
-import type { ApiReplica } from "../support/cluster.ts";
+import type { ApiReplica, Replica } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { startImpostor } from "../support/impostor.ts";
 import { fullPool, openCdp } from "../support/pool-client.ts";
@@ -15,10 +15,11 @@ import { type SimulatedCluster, startSimulatedCluster } from "../support/simulat
 
 let cluster: SimulatedCluster;
 let api: ApiReplica;
+let operator: Replica;
 
 beforeAll(async () => {
   cluster = await startSimulatedCluster();
-  cluster.startOperator("operator-a");
+  operator = cluster.startOperator("operator-a");
   api = await cluster.startApi("api-a");
 });
 afterAll(() => cluster?.[Symbol.asyncDispose]());
@@ -117,7 +118,15 @@ test("each browser has a Secret with its key, which goes with it, also when no o
   const session = await pool.acquire();
   expect(await pool.release(session, false)).toBe(204);
   await pool.whenCounts({ acquired: 0, available: 3 });
+  const withOrphan = async () => [...(await namesOf()), orphan.name].toSorted();
+  await eventually(
+    "the key of the pod that goes is gone",
+    async () => `${await keySecrets()}` === `${await withOrphan()}`,
+  );
+  operator.kill("SIGKILL");
+  await operator.exited;
+  operator = cluster.startOperator("operator-b");
   await eventually("the keys are those of the pods", async () => `${await keySecrets()}` === `${await namesOf()}`);
   expect((await api.call("DELETE", `/browser_pools/${pool.id}`)).status).toBe(204);
   await eventually("its keys are gone", async () => (await keySecrets()).every((name) => !name.startsWith(pool.id)));
-});
+}, 120_000);

@@ -143,8 +143,8 @@ const startReplica = async <T extends Statused>(
     add: () => undefined,
     addBatched: () => undefined,
     onOwned: () => undefined,
-    onDeleted(uid, ownerUid) {
-      if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
+    onDeleted({ uid, name }, ownerUid) {
+      if (ownerUid !== undefined) memory.keySweeps.request(ownerUid, name);
       memory.dying.delete(uid);
       memory.leasedSince.delete(uid);
       inspections.forget(uid);

@@ -162,6 +162,9 @@ const scripts = {
   isRecovering: loadScript("is-recovering", import.meta.url),
 };
 
+/** `keepsRecord`: the record stays, retired, and shows that the browser had started, until another call deletes it. */
+type Keep = { keepsRecord?: boolean };
+
 const parseSnapshot = (reply: unknown): PoolSnapshot => {
   const [records, waiting, unpaced, draining, configs, epoch, recoveringSinceMs, nowMs, isSameServer] =
     listReply(reply);
@@ -255,8 +258,8 @@ export const createLeaseStore = (redis: RedisConnection, onEnded?: OnLeaseEnded)
       return textsReply(await run(scripts.retire, poolUid, argv));
     },
     /** The lease that ended with the browser, if one did. */
-    async close(poolUid: string, browserId: string, reason: EndReason): Promise<LeaseRecord | undefined> {
-      return endedReply(await run(scripts.close, poolUid, [browserId, reason]), reason, onEnded);
+    async close(poolUid: string, browser: string, why: EndReason, more: Keep = {}): Promise<LeaseRecord | undefined> {
+      return endedReply(await run(scripts.close, poolUid, [browser, why, more.keepsRecord ? 1 : 0]), why, onEnded);
     },
     /** Stops new leases. A pool with leases stays as it is, unless `evenIfLeased`. */
     async drain(poolUid: string, { evenIfLeased }: { evenIfLeased: boolean }): Promise<{ leased: number }> {

@@ -81,7 +81,7 @@ type PodWatchOptions = {
   /** A pod changed whose controller is an object of this kind. */
   onOwned(pod: Pod, change: Change): void;
   /** `ownerUid`: of the object whose own pod it was. */
-  onDeleted(podUid: string, ownerUid: string | undefined): void;
+  onDeleted(pod: { uid: string; name: string }, ownerUid: string | undefined): void;
   log: Logger;
 };
 
@@ -109,7 +109,7 @@ export const startPodWatch = (options: PodWatchOptions): PodWatch => {
     const { name, uid, labels } = pod.metadata;
     const labelled = labels?.[poolLabel] ?? "";
     const [own, imitated] = [ownerKeyOf(pod), keys.of(labelled)];
-    if (change === "DELETED") options.onDeleted(uid, own && labelled);
+    if (change === "DELETED") options.onDeleted({ uid, name }, own && labelled);
     if (own) {
       expectations.creationObserved(labelled, name);
       options.add(own);

@@ -12,6 +12,8 @@
  *   Redis announces the change   4  the status counts it (plan/status.ts)          available: 1, Ready=True
  *
  * A caller can take the browser as soon as it is registered, before round 4.
+ *
+ * Losses of browsers are noted in a queue of their own, before rounds go on (apply/note-losses.ts).
  */
 
 import type { Logger } from "../../platform/base/log.ts";
@@ -45,6 +47,7 @@ import type { StartGate } from "../reconcile/start-gate.ts";
 import type { SessionNames } from "../reservations/session-names.ts";
 import type { SetupRequests } from "../setups/setup-requests.ts";
 import { createKeySweeps } from "./apply/agent-key-secrets.ts";
+import { noteLosses, startLosses } from "./apply/note-losses.ts";
 import type { NoteProfileUse } from "./apply/note-use.ts";
 import { createRefusedStarts } from "./apply/refused-starts.ts";
 import { createResizes } from "./apply/resizes.ts";
@@ -58,12 +61,13 @@ import { createAutoscaling } from "./observe/autoscaling.ts";
 import type { EndingSavers } from "./observe/ending-savers.ts";
 import type { Nodes } from "./observe/nodes.ts";
 import type { Refusal } from "./observe/observed.ts";
+import { isOver } from "./observe/pod-state.ts";
 import type { References } from "./observe/references.ts";
 import { createRefused } from "./observe/refused.ts";
 import { startStages } from "./observe/start-stages.ts";
 import { createStartTraces } from "./observe/start-traces.ts";
 import type { ProfileSaves } from "./on-demand/step-save.ts";
-import type { PodSettings } from "./pod/pod.ts";
+import { type PodSettings, poolLabel } from "./pod/pod.ts";
 import { type PodWatch, startPodWatch } from "./pod-watch.ts";
 import { type PoolSource, type PoolView, type Statused, startPoolSource } from "./pool-source.ts";
 import type { ReconcileDeps } from "./reconcile.ts";
@@ -264,12 +268,21 @@ const roundDeps = <T>(given: LoopParts, memory: Memory, own: OwnParts<T>): Round
   ...memory,
 });
 
-/** What looks at each change of a pod. */
+/**
+ * What looks at each change of a pod. A pod that this replica has not deleted and that has gone is a loss of its
+ * owner's.
+ */
 const seenBy =
-  (browserTime: ReturnType<typeof createBrowserTime>, { resizes }: Pick<Memory, "resizes">) =>
+  (
+    browserTime: ReturnType<typeof createBrowserTime>,
+    { resizes, dying }: Pick<Memory, "resizes" | "dying">,
+    onLoss: (ownerUid: string) => void,
+  ) =>
   (pod: Pod, change: Change): void => {
     browserTime.note(pod, change);
     resizes.look(pod);
+    const { uid, labels } = pod.metadata;
+    if ((change === "DELETED" || isOver(pod)) && !dying.has(uid)) onLoss(labels?.[poolLabel] ?? "");
   };
 
 /** Runs one kind's loop while this replica leads. */
@@ -306,12 +319,13 @@ export const runPoolLoop = async <T extends Statused>(
     }
     if (pool.spec.size === 0) refused.retry();
     keys.set(pool);
+    if (change === "ADDED" && !loop.isOver(pool)) losses.look(keyOf(pool.metadata));
     const hasSpecChanged = predicate.specChanged(pool);
     if (hasSpecChanged) queue.add(keyOf(pool.metadata));
     if (!hasSpecChanged || change === "ADDED") queue.addBatched(keyOf(pool.metadata), batchMs);
   };
-  const forgetPod = (uid: string, ownerUid: string | undefined): void => {
-    if (ownerUid !== undefined) memory.keySweeps.request(ownerUid);
+  const forgetPod = ({ uid, name }: { uid: string; name: string }, ownerUid: string | undefined): void => {
+    if (ownerUid !== undefined) memory.keySweeps.request(ownerUid, name);
     memory.dying.delete(uid);
     memory.leasedSince.delete(uid);
     for (const part of [inspections, memory.starts, memory.startTraces, memory.resizes]) part.forget(uid);
@@ -325,17 +339,17 @@ export const runPoolLoop = async <T extends Statused>(
     ...{ ...memory, kube, log, source, keys, record },
     add: (key) => queue.add(key),
     addBatched: (key) => queue.addBatched(key, batchMs),
-    onOwned: seenBy(browserTime, memory),
+    onOwned: seenBy(browserTime, memory, (ownerUid) => losses.look(keys.of(ownerUid))),
     onDeleted: forgetPod,
   });
+  const { work: meter } = deps.metrics;
+  const losses = startLosses({ name: `${loop.name}-losses`, log, meter, note: (key) => noteLosses(key, round) });
   const queue = startWorkQueue({
-    name: loop.name,
-    concurrency,
-    log,
-    meter: deps.metrics.work,
+    ...{ name: loop.name, concurrency, log, meter },
     work: async (key) => {
       const watches = [deps.acceptedSessions, watched.pods, deps.nodes, deps.references, deps.savers];
       await Promise.all(watches.map((watch) => watch.synced(lead.signal)));
+      await losses.noted(lead.signal);
       return loop.reconcile(key, round);
     },
   });
@@ -343,7 +357,7 @@ export const runPoolLoop = async <T extends Statused>(
     ...deps,
     // The label of the queue's metrics; it keeps an older word because dashboards use it.
     name: `${loop.name}-looks`,
-    meter: deps.metrics.work,
+    meter,
     ...{ ...memory, pods: watched.pods, lead, record },
     onPool: ({ metadata }) => queue.addBatched(keyOf(metadata), batchMs),
     monotonicMs: clocks.monotonicMs,
@@ -367,7 +381,7 @@ export const runPoolLoop = async <T extends Statused>(
   } finally {
     browserTime.stop();
     unsubscribe();
-    await Promise.all([queue.stop(), inspections.stop(), watching]);
+    await Promise.all([queue.stop(), losses.stop(), inspections.stop(), watching]);
     await Promise.all([source.stop(), watched.pods.stop()]);
   }
 };

@@ -10,7 +10,8 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt } f
 import { LRUCache } from "lru-cache";
 import { isProofOf, nonceHeader, type Proven, proofHeader, type UpgradePath, upgradeTo } from "./agent-proof.ts";
 
-const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+/** The signs of the random end of a pod's name. */
+export const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 12;
 
 /** The random end of a new pod's name. */

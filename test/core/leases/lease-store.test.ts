@@ -322,6 +322,24 @@ describe("close", () => {
     expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
   });
 
+  // LEASE-70
+  test("keeps the record as a retired one when its pod is still to be judged, until another close", async () => {
+    const browser = await addBrowser();
+    await held("a");
+    const keep = { keepsRecord: true };
+    expect(await store.close(pool, browser, "browser_crashed", keep)).toMatchObject({ session: "a", browser });
+    expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
+    expect(await stateOf(browser)).toBe("retired");
+    const idle = await addBrowser();
+    expect(await store.close(pool, idle, "browser_lost", keep)).toBeUndefined();
+    expect((await take("b")).kind).toBe("waiting");
+    for (const each of [browser, idle]) {
+      expect(await store.close(pool, each, "browser_lost")).toBeUndefined();
+      expect(await recordOf(each)).toBeUndefined();
+    }
+    expect(await store.endedLease(pool, "a")).toMatchObject({ reason: "browser_crashed" });
+  });
+
   test("of a suspect keeps its session, which holds another browser by then", async () => {
     const refused = await addBrowser();
     const lease = await held("a");

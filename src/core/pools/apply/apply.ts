@@ -18,8 +18,6 @@ import type { ObjectGroups } from "../../../platform/kube/object-groups.ts";
 import { keyOf, type Pod } from "../../../platform/kube/objects.ts";
 import type { Reflector } from "../../../platform/kube/reflector.ts";
 import { pods as podType } from "../../../platform/kube/resource-type.ts";
-import type { AgentClient } from "../../leases/agent/agent-client.ts";
-import { freeName } from "../../leases/free-name.ts";
 import type { LeaseStore, NewBrowser } from "../../leases/lease-store.ts";
 import type { LeavingMarks } from "../../leases/leaving-marks.ts";
 import { type RepairStore, retireUnknown } from "../../leases/repair-store.ts";
@@ -27,7 +25,6 @@ import type { BrowserPool, BrowserPoolStatus } from "../../model/pools/browser-p
 import { sessionConfigOf } from "../../model/settings/browser-config.ts";
 import { deletePolicyParts } from "../../policies/policy-parts.ts";
 import { type AgentKeys, newPodSuffix } from "../../protocol/agent-key.ts";
-import type { SessionNames } from "../../reservations/session-names.ts";
 import type { SetupRequest, SetupRequests } from "../../setups/setup-requests.ts";
 import type { Inspections } from "../inspect/inspections.ts";
 import type { Observed, ObservedPod } from "../observe/observed.ts";
@@ -45,19 +42,18 @@ import {
 import { cpuPatch } from "../pod/pod-resources.ts";
 import type { PoolSource } from "../pool-source.ts";
 import { createAgentKey, deleteAgentKeys, type KeySweeps, sweepAgentKeys } from "./agent-key-secrets.ts";
+import { type CloseDeps, closeRecord } from "./close-record.ts";
 import { conditionNotes } from "./condition-events.ts";
 import { type NoteProfileUse, noteUse } from "./note-use.ts";
 import { mayBeCreated, type RefusedStarts } from "./refused-starts.ts";
 import type { Resizes } from "./resizes.ts";
 import type { StartCount } from "./start-count.ts";
 
-export type ApplyDeps = {
+export type ApplyDeps = CloseDeps & {
   kube: Kube;
   store: LeaseStore;
   leavingMarks: LeavingMarks;
-  agents: Pick<AgentClient, "end">;
   setupRequests: Pick<SetupRequests, "ask">;
-  names: Pick<SessionNames, "free">;
   repairs: Pick<RepairStore, "establish" | "recovered" | "repair">;
   inspections: Pick<Inspections, "request">;
   lead: Lead;
@@ -120,7 +116,7 @@ const createPod = async (observed: Observed, deps: ApplyDeps): Promise<void> => 
     // Without an answer the pod may be there: observe/confirm-creations.ts looks.
     if (isAsked && mayBeCreated(error)) deps.expectations.markUnanswered(uid, pod.metadata.name);
     else deps.expectations.creationObserved(uid, pod.metadata.name);
-    deps.keySweeps.request(uid);
+    deps.keySweeps.request(uid, pod.metadata.name);
     noteRefusal(error, pool, { podName: pod.metadata.name, isAsked }, deps);
   }
 };
@@ -203,19 +199,6 @@ const resize = async ({ pod, cpu }: Act<"resize">, { pool }: Observed, deps: App
   }
 };
 
-/**
- * An agent whose pod is deleted serves its lease until the grace period ends. So on a forced deletion of the pool, end
- * the agent's lease first.
- */
-const close = async ({ browser, why }: Act<"close">, observed: Observed, deps: ApplyDeps): Promise<void> => {
-  const poolUid = observed.pool.metadata.uid;
-  const lease = await deps.store.close(poolUid, browser, why);
-  if (!lease) return;
-  await freeName(deps.names, poolUid, lease);
-  deps.log.info({ session: lease.session, browser, why }, "lease ended with its browser");
-  if (why === "pool_deleted" || why === "node_drained") await deps.agents.end(lease, "none");
-};
-
 const requestInspection = (
   { pod, epoch, leaving, afterMs, lane }: Act<"inspect">,
   { pool }: Observed,
@@ -250,7 +233,7 @@ const carryOut = async (action: PoolAction, observed: Observed, deps: ApplyDeps)
   deps.lead.check();
   switch (action.do) {
     case "close":
-      return close(action, observed, deps);
+      return closeRecord(uid, action, deps);
     case "raise":
       await deps.repairs.establish(uid, action.epoch);
       deps.log.info({ pool: keyOf(observed.pool.metadata), epoch: action.epoch }, "lease epoch begins");
@@ -323,19 +306,10 @@ const unusedConfigs = ({ leases, pods, configHash }: Observed): string[] => {
   return leases.configs.filter((hash) => !used.has(hash));
 };
 
-/**
- * The names of a pool's pods as they are at this moment, not as the round has observed them: a pod that has gone since
- * then asks for no further sweep, and a pod that has come since then needs its key.
- */
-const livingPods = ({ metadata: { uid } }: BrowserPool, { podsByOwner, expectations }: ApplyDeps): string[] => [
-  ...podsByOwner.of(uid).map(({ metadata }) => metadata.name),
-  ...expectations.pendingNames(uid),
-];
-
 /** Before its first epoch a pool has had no pod, and so no key: a caller of an on-demand browser waits for this. */
 const sweepKeys = async (pool: BrowserPool, deps: ApplyDeps): Promise<void> => {
   if (pool.status?.leaseEpoch === undefined) deps.keySweeps.take(pool.metadata.uid);
-  else await sweepAgentKeys(pool, livingPods(pool, deps), deps);
+  else await sweepAgentKeys(pool, deps);
 };
 
 const last: readonly PoolAction["do"][] = ["create", "drop", "raise"];

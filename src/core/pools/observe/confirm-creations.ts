@@ -37,7 +37,7 @@ export const confirmCreations = async (
     if (pod === "unknown" || (!pod && forMs < overMs)) return false;
     expectations.creationObserved(uid, name);
     if (!pod) {
-      keySweeps.request(uid);
+      keySweeps.request(uid, name);
       return true;
     }
     starts.begun(pod.metadata.uid);

@@ -69,7 +69,7 @@ export type ObserveDeps = {
 };
 
 /** `own`: the browsers of the owner. `foreign`: other pods with its label. */
-const podsOf = (
+export const podsOf = (
   owner: BrowserOwner,
   { podsByOwner }: Pick<ObserveDeps, "podsByOwner">,
 ): { own: Pod[]; foreign: Pod[] } => {

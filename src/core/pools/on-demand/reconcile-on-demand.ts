@@ -129,7 +129,7 @@ const expire = async (
   await trimEnded(metadata.namespace, deps);
   const endedMs = Date.parse(status?.endTime ?? "");
   const leftMs = endedMs + endedLifeMs - deps.now();
-  if (endedMs + keyLifeMs > deps.now()) await sweepAgentKeys(pool, [], deps);
+  if (endedMs + keyLifeMs > deps.now()) await sweepAgentKeys(pool, deps);
   // Requeue after an hour at most: some timers can't wait a whole day, and a round costs almost nothing.
   if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, 60 * 60 * 1000) };
   deps.lead.check();

@@ -4,7 +4,8 @@
  *
  * Rules, in the order of the code below:
  *   0. Redis and the status disagree about the epoch: raise it, and do nothing else, since the records may be incomplete.
- *   1. Close a record whose pod is gone or has ended; its lease ends with the reason. Delete ended pods.
+ *   1. Close a record whose pod is gone or has ended; its lease ends with the reason. Delete ended pods. Such losses are noted before
+ *      rounds, too (apply/note-losses.ts).
  *   2. Delete a browser that no caller may get any more (retired, not answering its probe, starting on a leaving node).
  *      Retire a browser that must leave when it is idle, or as soon as it would become idle (leaving.ts).
  *   3. Inspect browsers when it is time (next-inspection.ts): this registers a warm pod. Redis may have forgotten a warm browser
@@ -23,13 +24,14 @@
  * A pod counts as alive until its process is surely gone, so a pool never runs more than `size` browsers.
  */
 import type { BrowserRecord, EndReason } from "../../leases/records.ts";
-import type { EndedReason, Observed, ObservedPod } from "../observe/observed.ts";
+import type { Observed, ObservedPod } from "../observe/observed.ts";
 import { endGraceSeconds, savedProfileUid } from "../pod/pod.ts";
 import type { DeleteReason, Deletion, PoolAction, PoolPlan } from "./actions.ts";
 import { resizes } from "./cpu-requests.ts";
 import { deliveries } from "./deliveries.ts";
 import { marks } from "./in-use-marks.ts";
 import { drainDeadline, isDrained, isLostWithNode, leavesAtOnce, leaving, startsOnLeavingNode } from "./leaving.ts";
+import { lossReason } from "./losses.ts";
 import { isAlive, isFailing, isInUse, timeMs } from "./pod-life.ts";
 import { profileRefresh, profileUse } from "./profile-use.ts";
 import { inspections, isUnreachable, nextEpoch, planRaise, recovery, unreachableMs } from "./recovery.ts";
@@ -38,17 +40,6 @@ import { scalingEvents } from "./scaling.ts";
 import { isFailedStart, isLate, nextFailedStarts, nextSlot, resyncMs, startDeadlineMs, starts } from "./starts.ts";
 import { keptSize, poolStatus } from "./status.ts";
 
-const endReason: Record<EndedReason, EndReason> = {
-  timeout: "timeout",
-  max_lifetime: "max_lifetime",
-  reset_failed: "browser_crashed",
-  browser_crashed: "browser_crashed",
-  start_failed: "browser_crashed",
-  setup_refused: "browser_crashed",
-  stopped: "pod_deleted",
-  lost: "browser_lost",
-};
-
 /** Rule 1: why to close a browser's record and end its lease; undefined to keep it. */
 const closeReason = (
   browser: BrowserRecord,
@@ -56,11 +47,9 @@ const closeReason = (
   observed: Observed,
   nowMs: number,
 ): EndReason | undefined => {
-  // An evicted pod is gone because of the eviction, even if the watch did not show its end.
-  if (!pod) return browser.leaving === "Evicted" ? "pod_deleted" : "browser_lost";
+  const loss = lossReason(browser, pod);
+  if (loss || !pod) return loss;
   const { state } = pod;
-  if (state.is === "ended")
-    return state.reason === "lost" && pod.pod.metadata.deletionTimestamp ? "pod_deleted" : endReason[state.reason];
   if (isDrained(pod, observed, nowMs)) return "node_drained";
   if (isLostWithNode(pod, nowMs) || (state.is === "evicted" && !isAlive(pod, nowMs))) return "browser_lost";
   const isOver = state.is === "terminating" && browser.state !== "retired" && browser.state !== "suspect";

@@ -27,7 +27,11 @@ export const isUnreachable = (pod: ObservedPod, nowMs: number): boolean =>
  * status agree on the present one. A Redis server that was restarted or promoted has the epoch but may lack the writes
  * of the last second.
  */
-export const nextEpoch = ({ leases: { epoch, isSameServer }, pool, agentEpoch }: Observed): number | undefined => {
+export const nextEpoch = ({
+  leases: { epoch, isSameServer },
+  pool,
+  agentEpoch,
+}: Pick<Observed, "leases" | "pool" | "agentEpoch">): number | undefined => {
   const statusEpoch = pool.status?.leaseEpoch ?? 0;
   const isPresent = epoch > 0 && epoch === statusEpoch && epoch >= agentEpoch && isSameServer;
   return isPresent ? undefined : Math.max(epoch, statusEpoch, agentEpoch) + 1;
