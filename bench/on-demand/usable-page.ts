@@ -87,10 +87,11 @@ export const pooled =
     };
   };
 
+/** `more`: settings that no pool has. */
 export const onDemand =
-  (call: Call): Way =>
+  (call: Call, more: object = {}): Way =>
   async () => {
-    const answer = await call("POST", "/browsers", { headless: true });
+    const answer = await call("POST", "/browsers", { headless: true, ...more });
     if (answer.status !== 200) throw new Error(`no browser: ${answer.status} ${await answer.text()}`);
     const session = (await answer.json()) as Session;
     const { leave } = await pageAt(session.cdp_ws_url);

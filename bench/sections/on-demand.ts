@@ -1,9 +1,10 @@
 /** From a request to a page that runs script: a pooled browser, one on demand from stock, and one that starts. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "../../src/platform/base/log.ts";
-import { startCluster } from "../../test/support/cluster.ts";
+import { fullBlankPool } from "../../test/support/blank-pool.ts";
+import { type Cluster, startCluster } from "../../test/support/cluster.ts";
 import { startCollector } from "../../test/support/collector.ts";
-import { fullPool } from "../../test/support/pool-client.ts";
+import { type Call, fullPool } from "../../test/support/pool-client.ts";
 import { unboundedCallers } from "../../test/support/simulated-node/simulated-cluster.ts";
 import { interleaved } from "../interleaved.ts";
 import { type Stage, type StartTrace, stages, traceStarts } from "../on-demand/start-stages.ts";
@@ -15,10 +16,13 @@ const atOnce = 4;
 /** The machine has calmed down after an end and a refill, ms. */
 const calmMs = 700;
 
+/** `together`: how many at a time. `refilled`: resolves when stock is as it was before. */
+type Times = { seconds: number; bench: Bench; together?: number; refilled?: () => Promise<void> };
+
 /** Times of each way, by turns, ms. */
 const timesOf = async <Name extends string>(
   ways: Record<Name, Way>,
-  { seconds, bench, together = 1 }: { seconds: number; bench: Bench; together?: number },
+  { seconds, bench, together = 1, refilled }: Times,
 ): Promise<Record<Name, Summary>> => {
   const open: { end(): Promise<void> }[] = [];
   const measured = async (way: Way): Promise<void> =>
@@ -28,6 +32,7 @@ const timesOf = async <Name extends string>(
   ) as Record<Name, () => Promise<void>>;
   const tidy = async (): Promise<void> => {
     await Promise.all(open.splice(0).map((one) => one.end()));
+    await refilled?.();
     await sleep(calmMs, undefined, { signal: bench.signal });
   };
   const times = await interleaved({ seconds, batch: 1, random: bench.random(), signal: bench.signal, tidy }, variants);
@@ -70,6 +75,18 @@ const stageRows = (times: Record<Stage, Summary>): Row[] =>
     measured: times[stage].p50,
   }));
 
+/** Of settings that no pool has, from stock, which is gone when it resolves. */
+const measureBlank = async ({ cluster, call, seconds, bench }: { cluster: Cluster; call: Call } & Times) => {
+  const size = 2 * atOnce;
+  const stock = await fullBlankPool(cluster.kube, cluster.namespace, { size });
+  const ways = { bare: bareLaunch, blank: onDemand(call, { viewport: { width: 1280, height: 720 } }) };
+  const refilled = (): Promise<void> => stock.whenAvailable(size);
+  const alone = await timesOf(ways, { seconds, bench, refilled });
+  const four = await timesOf(ways, { seconds, bench, refilled, together: atOnce });
+  await stock.remove();
+  return { alone, four };
+};
+
 const measure = async (bench: Bench) => {
   bench.say("starting a cluster with real browsers");
   await using collector = await startCollector();
@@ -92,6 +109,8 @@ const measure = async (bench: Bench) => {
   const alone = await timesOf({ bare: bareLaunch, start: onDemand(call) }, { seconds, bench });
   bench.say(`${atOnce} at a time, ${seconds} s`);
   const four = await timesOf({ bare: bareLaunch, start: onDemand(call) }, { seconds, bench, together: atOnce });
+  bench.say(`blank browsers, ${seconds} s twice`);
+  const blank = await measureBlank({ cluster, call, seconds, bench });
   bench.say(`stages of a start, ${seconds} s`);
   await using trace = await traceStarts(cluster, { api, collector, log: createLogger("warn", "bench") });
   const parts = await stageTimes(trace, { seconds, bench });
@@ -103,10 +122,12 @@ const measure = async (bench: Bench) => {
       ratio("POST /browsers that starts a browser", alone.start, { what: "bare launch", of: alone.bare }, 1.5),
       ...stageRows(parts),
       ratio(`${atOnce} at a time`, four.start, { what: `${atOnce} bare launches`, of: four.bare }, 1.5),
+      ratio("POST /browsers of a blank browser", blank.alone.blank, { what: "bare launch", of: blank.alone.bare }, 1.3),
+      ratio(`${atOnce} at a time`, blank.four.blank, { what: `${atOnce} bare launches`, of: blank.four.bare }, 1.6),
       ratio("a pooled browser", taken.pooled, { what: "connection to a warm Chromium", of: taken.direct }, 1.25),
       ratio("POST /browsers from stock", taken.stock, { what: "a pooled browser", of: taken.pooled }, 1.5),
     ],
-    detail: { alone, four, parts, taken },
+    detail: { alone, four, blank, parts, taken },
   };
 };
 

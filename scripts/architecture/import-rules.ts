@@ -42,7 +42,7 @@ type Restriction = {
 /** The program of the agent, which main.ts starts. */
 const agentPrograms = [
   "cmd/agent.ts",
-  "cmd/agent-ends.ts",
+  "core/agent/agent-ends.ts",
   "cmd/serve-browser.ts",
   "cmd/stop-signals.ts",
   "cmd/wait-for-setup.ts",

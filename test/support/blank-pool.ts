@@ -8,6 +8,8 @@ export type BlankPool = {
   read(): Promise<BrowserPool>;
   /** Resolves when as many browsers are idle. */
   whenAvailable(count: number): Promise<void>;
+  /** Resolves when it is gone. */
+  remove(): Promise<void>;
 };
 
 /** Applies a pool of two blank browsers, or as `spec` says, that fills at once. */
@@ -32,6 +34,10 @@ export const newBlankPool = async (
         const { status } = await read();
         return status?.available === count && status.acquired === 0;
       }).then(() => undefined),
+    async remove() {
+      await kube.delete(browserPoolKind, metadata);
+      await eventually("the pool is gone", async () => (await kube.get(browserPoolKind, metadata)) === undefined);
+    },
   };
 };
 
