@@ -165,6 +165,8 @@ const scripts = {
 /** `keepsRecord`: the record stays, retired, and shows that the browser had started, until another call deletes it. */
 type Keep = { keepsRecord?: boolean };
 
+const kept = ({ keepsRecord }: Keep): number[] => (keepsRecord ? [1] : []);
+
 const parseSnapshot = (reply: unknown): PoolSnapshot => {
   const [records, waiting, unpaced, draining, configs, epoch, recoveringSinceMs, nowMs, isSameServer] =
     listReply(reply);
@@ -259,7 +261,7 @@ export const createLeaseStore = (redis: RedisConnection, onEnded?: OnLeaseEnded)
     },
     /** The lease that ended with the browser, if one did. */
     async close(poolUid: string, browser: string, why: EndReason, more: Keep = {}): Promise<LeaseRecord | undefined> {
-      return endedReply(await run(scripts.close, poolUid, [browser, why, more.keepsRecord ? 1 : 0]), why, onEnded);
+      return endedReply(await run(scripts.close, poolUid, [browser, why, ...kept(more)]), why, onEnded);
     },
     /** Stops new leases. A pool with leases stays as it is, unless `evenIfLeased`. */
     async drain(poolUid: string, { evenIfLeased }: { evenIfLeased: boolean }): Promise<{ leased: number }> {
