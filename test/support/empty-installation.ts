@@ -2,6 +2,7 @@
 import type Kernel from "@onkernel/sdk";
 import { apiKeySelector, readApiKey } from "../../src/core/api-keys/api-key-secret.ts";
 import { browserKind, isOver } from "../../src/core/model/browsers/browser.ts";
+import { isBlank } from "../../src/core/model/pools/blank-pool.ts";
 import { browserPoolKind } from "../../src/core/model/pools/browser-pool.ts";
 import { extensionKind } from "../../src/features/extensions/extension.ts";
 import { profileKind } from "../../src/features/profiles/profile.ts";
@@ -37,8 +38,10 @@ export const endBrowsers = async ({ kube, kernelOf }: Emptied, namespace?: strin
   const [pools, browsers] = await Promise.all([kube.list(browserPoolKind, place), kube.list(browserKind, place)]);
   const running = browsers.items.filter((browser) => !isOver(browser));
   await Promise.all([
-    ...pools.items.map(({ metadata: { namespace: of, name } }) =>
-      kernelOf(of).browserPools.delete(name, { force: true }).catch(unlessGone),
+    ...pools.items.map((pool) =>
+      isBlank(pool)
+        ? kube.delete(browserPoolKind, pool.metadata)
+        : kernelOf(pool.metadata.namespace).browserPools.delete(pool.metadata.name, { force: true }).catch(unlessGone),
     ),
     ...running.map(({ metadata }) => kube.delete(browserKind, metadata)),
   ]);
