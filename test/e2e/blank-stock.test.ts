@@ -76,10 +76,12 @@ test("an on-demand browser of any settings comes from a blank one, and is destro
   );
   expect(await kernel.browsers.retrieve(name)).toMatchObject({ session_id: session.session_id, stealth: true });
   await kernel.browsers.deleteByID(name);
+  // The status may not have counted the session yet, nor its end.
+  await eventually("its pod is replaced", async () => {
+    const after = await podsOf(stock.name);
+    return after.length === 2 && after.filter((uid) => before.includes(uid)).length === 1;
+  });
   await stock.whenAvailable(2);
-  const after = await podsOf(stock.name);
-  expect(after).toHaveLength(2);
-  expect(after.filter((uid) => before.includes(uid))).toHaveLength(1);
   const ended = await kernel.browsers.retrieve(session.session_id, { include_deleted: true });
   expect(ended).toMatchObject({ name, stealth: true, viewport: { width: 801, height: 603 } });
 });

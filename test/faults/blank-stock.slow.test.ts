@@ -51,13 +51,13 @@ const sizeIn = ({ cdp_ws_url }: Session): Promise<number[]> =>
     return result.value;
   });
 
-/** The process of the agent of this pod. */
-const agentOf = async (pod: string): Promise<number> => {
+/** The process of the agent of this pod; undefined when it has ended. */
+const agentOf = async (pod: string): Promise<number | undefined> => {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
     if (environment.split("\0").includes(`BROWSERPOOL_POD_NAME=${pod}`)) return Number(pid);
   }
-  throw new Error(`no agent of ${pod}`);
+  return undefined;
 };
 
 const blankPods = async (): Promise<string[]> =>
@@ -93,8 +93,9 @@ test("idle ones take no room of the project's limit, and those in use do", async
 
 // POOL-32
 test("an agent that has died blank costs its caller no more than another browser", async () => {
-  const killed = await Promise.all((await blankPods()).map(agentOf));
-  for (const pid of killed) process.kill(pid, "SIGKILL");
+  const agents = (await Promise.all((await blankPods()).map(agentOf))).filter((pid) => pid !== undefined);
+  expect(agents.length).toBeGreaterThan(0);
+  for (const pid of agents) process.kill(pid, "SIGKILL");
   const session = await create({ viewport: { width: 711, height: 600 } });
   expect(await sizeIn(session)).toEqual([711, 600]);
   await end(session);
