@@ -6,9 +6,9 @@ import type { Kube } from "../../platform/kube/client.ts";
 import type { AgentPlace, Called } from "../leases/agent/agent-call.ts";
 import type { SetupClient } from "../leases/agent/setup-client.ts";
 import type { PolicyReader } from "../policies/policy-reader.ts";
-import type { MissingArchives } from "../protocol/browser-setup.ts";
-import { readSetup, SetupFailure, type SetupToDeliver } from "./read-setup.ts";
+import { readSetup, SetupFailure } from "./read-setup.ts";
 import type { Referents } from "./referents.ts";
+import { missingOf, sendArchives } from "./send-archives.ts";
 import type { SetupRequest, SetupRequests } from "./setup-requests.ts";
 
 type Deps = {
@@ -24,9 +24,6 @@ type Deps = {
 
 /** Deliveries of this replica at once. Another replica takes more, or this one when the operator asks again. */
 const atOnce = 8;
-
-/** Longest delivery of one archive, ms. */
-const archiveMs = 5 * 60_000;
 
 /** A claim is renewed this often, ms. */
 const renewMs = 5000;
@@ -51,35 +48,18 @@ const untilItListens = async <T extends object>(call: () => Promise<Called<T>>):
   }
 };
 
-/** The digests of the archives that the agent misses. Throws `SetupFailure` for any other answer. */
-const missingOf = (answer: Called<MissingArchives>): string[] => {
-  if (answer.kind === "ok") return answer.missing;
-  throw new SetupFailure(
-    answer.kind === "refused" ? `its agent refused its setup: ${answer.code}` : "its agent can't be reached",
-  );
-};
-
 /** Gives browsers that wait what they need, for all replicas of the operator. */
 export const createDeliveries = (deps: Deps): Deliveries => {
   const { setupRequests, setupClient, log } = deps;
   const running = new Set<Promise<void>>();
   let stopped = false;
 
-  const sendArchive = async (
-    agent: AgentPlace,
-    { sha256, read }: { sha256: string; read: SetupToDeliver },
-  ): Promise<void> => {
-    const blob = await deps.blobs.get(read.blobs.get(sha256) ?? "", { signal: AbortSignal.timeout(archiveMs) });
-    if (!blob) throw new SetupFailure("the store of blobs has lost an archive, or it was replaced a moment ago");
-    missingOf(await setupClient.sendArchive(agent, { sha256, bytes: blob.bytes }, blob.body));
-  };
-
   const deliver = async (request: SetupRequest): Promise<"delivered" | "outdated"> => {
     const read = await readSetup(request, deps);
     if (read === "outdated") return "outdated";
     const agent: AgentPlace = request;
     const missing = missingOf(await untilItListens(() => setupClient.sendSetup(agent, read.setup)));
-    for (const sha256 of missing) await sendArchive(agent, { sha256, read });
+    await sendArchives(agent, { missing, blobs: read.blobs }, deps);
     return "delivered";
   };
 

@@ -36,8 +36,8 @@ export const useCaseMistakes: readonly KeptMistake[] = [
     kind: "forgotten await",
     breaks: "a browser's setup is reported as delivered while its extensions and its profile are still on their way",
     file: "core/setups/deliver-setups.ts",
-    find: "for (const sha256 of missing) await sendArchive(agent, { sha256, read });",
-    replace: "for (const sha256 of missing) void sendArchive(agent, { sha256, read });",
+    find: "await sendArchives(agent, { missing, blobs: read.blobs }, deps);",
+    replace: "void sendArchives(agent, { missing, blobs: read.blobs }, deps);",
     foundBy: "src/core/setups/deliver-setups.test.ts",
   },
   {
